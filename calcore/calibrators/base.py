@@ -1,0 +1,99 @@
+"""What a calibrator is: scikit-learn's conventions on top of evidence."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from calcore.errors import DoesNotExist
+from calcore.evidence import Evidence
+from calcore.maps import CalibrationMap
+from calcore.maps.functions import ConstantFunction
+from calcore.maps.map_function import MapFunction
+from calcore.observation import Clean
+from calcore.validation import Floats
+
+#: Every calibrator by name, in the order in which they are offered; a new one registers by being defined.
+REGISTRY: dict[str, type[Calibrator]] = {}
+
+
+class Calibrator(BaseEstimator, ABC):
+    """A method that learns a calibration map. Subclasses say how in ``_fit``.
+
+    Fitted: ``map_`` (the CalibrationMap), ``audit_`` where the method has one, ``warnings_`` (sentences).
+    """
+
+    #: The method's name for people, and one sentence of what it does and when it fits.
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    #: LWCal and the trimmed methods look at the recorded label of each row.
+    needs_row_labels: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "title" in cls.__dict__:
+            REGISTRY[cls.__name__] = cls
+
+    def fit(
+        self,
+        scores: ArrayLike | Evidence,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the map from scores (n,) with labels ``y`` (n,) of 0 and 1, or from any evidence.
+
+        One row or one class of labels gives a constant map. Raises InputError on unusable input, DoesNotExist
+        where the method needs row labels that the evidence does not have.
+        """
+        if isinstance(scores, Evidence):
+            evidence = scores
+        else:
+            evidence = Clean().evidence(scores, y, weight=sample_weight)
+        if self.needs_row_labels and evidence.label is None:
+            raise DoesNotExist(
+                f"{self.title} does not exist under {evidence.model.name}: its rows carry no recorded label"
+            )
+        self.warnings_: tuple[str, ...] = ()
+        self._check_parameters()
+        function = self._fit(evidence)
+        self.map_ = CalibrationMap(
+            function=function,
+            calibrator=type(self).__name__,
+            parameters=self.get_params(deep=False),
+            input_domain=(float(evidence.score.min()), float(evidence.score.max())),
+            observation=evidence.model.to_dict(),
+            n=evidence.n,
+            warnings=self.warnings_,
+        )
+        return self
+
+    def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
+        """Calibrated scores (n,) in [0, 1]."""
+        return self.map_.predict(scores, groups)
+
+    @abstractmethod
+    def _fit(self, evidence: Evidence) -> MapFunction:
+        """The function of the map, for checked evidence; may set ``audit_`` and add ``warnings_``."""
+
+    def _check_parameters(self) -> None:
+        """Raise InputError for hyper-parameters out of range."""
+
+    def _warn(self, sentence: str) -> None:
+        self.warnings_ = (*self.warnings_, sentence)
+
+    def _constant(self, evidence: Evidence) -> ConstantFunction | None:
+        """The constant map where nothing else can be learned: one row, one class, no mass of one class."""
+        one_label = evidence.label is not None and bool((evidence.label == evidence.label[0]).all())
+        if evidence.n == 1 or one_label:
+            assert evidence.label is not None
+            self._warn("one class of labels only: the map is constant")
+            return ConstantFunction(value=float(np.clip(evidence.label[0], 0.0, 1.0)))
+        rate = float(np.clip(evidence.base_rate, 0.0, 1.0)) if evidence.mass.sum() > 0 else 0.5
+        if evidence.positive.sum() <= 0 or evidence.negative.sum() <= 0:
+            self._warn("no mass of one class is left: the map is constant")
+            return ConstantFunction(value=rate)
+        return None

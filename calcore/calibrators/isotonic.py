@@ -1,0 +1,67 @@
+"""Isotonic regression on evidence: the one monotone fit."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import optimize
+
+from calcore.calibrators.base import Calibrator
+from calcore.evidence import Evidence
+from calcore.maps.functions import ConstantFunction, PiecewiseLinearFunction
+from calcore.maps.map_function import MapFunction
+from calcore.metrics.binning import Bins
+from calcore.validation import Floats
+
+
+class Isotonic(Calibrator):
+    """The slope of the greatest convex minorant of positives against mass; linear between its knots.
+
+    Equal scores are added up first; values are cut to [0, 1]; scores outside the fitted range take the end
+    values. With clean labels this is pool-adjacent-violators.
+    """
+
+    title = "Isotonic"
+    summary = "Any rising staircase; needs about a thousand rows, merges scores that it cannot tell apart."
+
+    def _fit(self, evidence: Evidence) -> MapFunction:
+        if (evidence.mass < 0).any():
+            self._warn("some rows have negative mass: fitted on bins whose mass is positive")
+        return fit_isotonic(evidence)
+
+
+def fit_isotonic(evidence: Evidence) -> MapFunction:
+    """The isotonic map of any evidence."""
+    x, positive, mass = _steps(evidence)
+    if x.size == 1:
+        return ConstantFunction(value=float(np.clip(positive[0] / mass[0], 0.0, 1.0)))
+    fitted = optimize.isotonic_regression(positive / mass, weights=mass).x
+    y = np.clip(fitted, 0.0, 1.0)
+    knot = np.ones(x.size, dtype=bool)
+    # inside a flat stretch only its two ends matter
+    knot[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
+    return PiecewiseLinearFunction(x=x[knot], y=y[knot])
+
+
+def _steps(evidence: Evidence) -> tuple[Floats, Floats, Floats]:
+    """Distinct scores with their positives and mass, the mass above 0.
+
+    Positives without mass (PU) belong to the next score that has mass: in the cumulative diagram they are a
+    vertical step, and the minorant passes below it.
+    """
+    x, place = np.unique(evidence.score, return_inverse=True)
+    positive = np.bincount(place, evidence.positive)
+    mass = np.bincount(place, evidence.mass)
+    tiny = 1e-12 * np.abs(mass).sum() / mass.size
+    if (mass < -tiny).any():
+        bins = Bins.equal_mass(evidence.score, int(np.clip(np.sqrt(evidence.n), 10, 200)))
+        place = bins.index(x)
+        count = len(bins)
+        total = np.bincount(place, mass, minlength=count)
+        good = total > tiny
+        middle = np.bincount(place, x, minlength=count) / np.maximum(np.bincount(place, minlength=count), 1)
+        return middle[good], np.bincount(place, positive, minlength=count)[good], total[good]
+    heavy = mass > tiny
+    owner = np.cumsum(heavy) - heavy
+    last = int(heavy.sum()) - 1
+    owner = np.minimum(owner, last)
+    return x[heavy], np.bincount(owner, positive, minlength=last + 1), mass[heavy]

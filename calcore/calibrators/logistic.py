@@ -1,0 +1,123 @@
+"""The one logistic fit on evidence: Platt, temperature and beta calibration are its features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, special
+
+from calcore.errors import InputError
+from calcore.evidence import Evidence
+from calcore.validation import Floats
+
+#: Scores are clipped at this in logits, so that 0 and 1 stay finite.
+CLIP = 1e-6
+#: Coefficients stay within this: separable scores have no finite maximum.
+BOUND = 20.0
+
+
+def logit(score: Floats, clip: float) -> Floats:
+    """Log odds of scores clipped to [clip, 1 - clip]."""
+    return special.logit(np.clip(score, clip, 1.0 - clip))
+
+
+@dataclass(frozen=True)
+class LogisticFit:
+    """``coefficients`` of the features and ``intercept``; ``at_bound`` if the box stopped the fit."""
+
+    coefficients: Floats
+    intercept: float
+    at_bound: bool
+
+
+def check_penalty(C: float | None) -> None:
+    if C is not None and not (np.isfinite(C) and C > 0):
+        raise InputError(f"C, the inverse penalty, must be a positive number or None, got {C!r}")
+
+
+def fit_logistic(evidence: Evidence, features: Floats, C: float | None = None) -> LogisticFit:
+    """Minimise the sum of a l(z, 1) + b l(z, 0), l the logistic loss of z = features @ w + c.
+
+    ``features`` (n, d). With ``C``, |w|^2 / (2 C) is added on the scale of counts, as scikit-learn does. Every
+    coefficient stays within +-BOUND; the intercept too. Convex where a + b >= 0.
+    """
+    design = np.column_stack([features, np.ones(len(features))])
+    scale = float(evidence.weight.sum())
+    penalty = np.zeros(design.shape[1])
+    if C is not None:
+        penalty[:-1] = 1.0 / (C * scale)
+    free = np.ones(design.shape[1], dtype=bool)
+    start = np.zeros(design.shape[1])
+    problem = _Problem(design, evidence.positive, evidence.mass, penalty)
+    found = problem.newton(start, free)
+    at_bound = bool((np.abs(found) > BOUND).any()) or not np.isfinite(found).all()
+    if at_bound:
+        found = problem.in_box()
+    return LogisticFit(found[:-1], float(found[-1]), at_bound)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    design: Floats
+    positive: Floats
+    mass: Floats
+    penalty: Floats
+
+    def value(self, w: Floats) -> float:
+        z = self.design @ w
+        return float(self.mass @ np.logaddexp(0.0, z) - self.positive @ z + 0.5 * (self.penalty @ w**2))
+
+    def gradient(self, w: Floats) -> Floats:
+        rate = special.expit(self.design @ w)
+        return self.design.T @ (self.mass * rate - self.positive) + self.penalty * w
+
+    def newton(self, w: Floats, free: np.ndarray) -> Floats:
+        """Damped Newton steps on the ``free`` coordinates, until the gradient is at rounding level."""
+        value = self.value(w)
+        for _ in range(100):
+            rate = special.expit(self.design @ w)
+            gradient = self.design.T @ (self.mass * rate - self.positive) + self.penalty * w
+            if np.abs(gradient[free]).max(initial=0.0) < 1e-14 or np.abs(w).max() > 1e3 * BOUND:
+                break
+            curvature = (self.design * (self.mass * rate * (1 - rate))[:, None]).T @ self.design
+            curvature += np.diag(self.penalty)
+            step = np.zeros_like(w)
+            inner = curvature[np.ix_(free, free)]
+            # the pseudo-inverse leaves a feature that does not vary at 0
+            step[free] = -np.linalg.pinv(inner, rcond=1e-14, hermitian=True) @ gradient[free]
+            if gradient @ step >= 0:
+                step[free] = -gradient[free]
+            size, moved = 1.0, False
+            while size > 1e-10:
+                new = self.value(w + size * step)
+                if new < value + 1e-4 * size * float(gradient @ step):
+                    w, value, moved = w + size * step, new, True
+                    break
+                size /= 2
+            if not moved:
+                # the value no longer changes in double precision: take the last full step if it flattens
+                closer = w + step
+                if np.abs(self.gradient(closer)[free]).max() < np.abs(gradient[free]).max():
+                    w = closer
+                    value = self.value(w)
+                    continue
+                break
+        return w
+
+    def in_box(self) -> Floats:
+        """The minimum within the box, from a bounded search polished on the faces that it ends on."""
+        size = self.design.shape[1]
+        box = [(-BOUND, BOUND)] * size
+        rough = optimize.minimize(
+            self.value,
+            np.zeros(size),
+            jac=self.gradient,
+            method="L-BFGS-B",
+            bounds=box,
+            options={"ftol": 1e-15, "gtol": 1e-12, "maxiter": 500},
+        ).x
+        held = np.abs(rough) > BOUND - 1e-6
+        start = np.where(held, np.sign(rough) * BOUND, rough)
+        polished = self.newton(start, ~held)
+        return polished if (np.abs(polished) <= BOUND).all() else np.clip(rough, -BOUND, BOUND)

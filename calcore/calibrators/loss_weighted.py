@@ -1,0 +1,143 @@
+"""LWCal and Gated-LWCal: isotonic maps that trust a row less, the more its label contradicts the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from calcore.calibrators.base import Calibrator
+from calcore.calibrators.isotonic import fit_isotonic
+from calcore.calibrators.logistic import CLIP
+from calcore.errors import InputError
+from calcore.evidence import Evidence
+from calcore.maps.functions import BlendFunction, IdentityFunction
+from calcore.maps.map_function import MapFunction
+from calcore.validation import Floats
+from calcore.weighted import weighted_median
+
+#: Ends of the gate: below, the map is used; above, the score alone (LWCal, Eq. 3).
+GATE_START, GATE_WIDTH = 0.29, 0.12
+
+
+def label_losses(evidence: Evidence, clip: float = CLIP) -> Floats:
+    """-log of the score of the recorded label, (n,) (LWCal, Eq. 1)."""
+    assert evidence.label is not None
+    p = np.clip(evidence.score, clip, 1.0 - clip)
+    return -np.log(evidence.label * p + (1.0 - evidence.label) * (1.0 - p))
+
+
+@dataclass(frozen=True, eq=False)
+class GateAudit:
+    """What LWCal logs: ``losses`` and ``weights`` (n,) in the order of the evidence, their median ``m`` and
+    median absolute deviation ``s``, the contradiction rate ``d_hat`` and the gate ``rho`` in [0, 1].
+
+    ``score`` and ``action`` are the recommendation of LWCal, Table XI; ``equal_losses`` is true where s = 0.
+    """
+
+    losses: Floats
+    weights: Floats
+    m: float
+    s: float
+    d_hat: float
+    rho: float
+    score: str
+    action: str
+    equal_losses: bool
+    #: The contradiction rate if every label were right and the score calibrated: mean of min(p, 1 - p).
+    expected_d: float
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+
+def recommended(d_hat: float, start: float = GATE_START, width: float = GATE_WIDTH) -> tuple[str, str]:
+    """Which score to use and what to do, by the contradiction rate (LWCal, Table XI)."""
+    if d_hat < start:
+        return "LWCal", "Use calibrated thresholds."
+    if d_hat < start + width:
+        return "Gated-LWCal", "Log the gate and monitor drift."
+    return "Raw or Gated-LWCal", "Audit labels before setting new thresholds."
+
+
+class LWCal(Calibrator):
+    """Isotonic regression with weights clip(sigmoid(-(loss - m) / (1.4826 s + epsilon)), floor, 1) (LWCal, Eq. 2).
+
+    m is the median loss, s the median absolute deviation; the weights multiply both weights of the evidence.
+    Fitted: ``audit_`` (GateAudit).
+    """
+
+    title = "LWCal"
+    summary = "Trusts labels less where they contradict the score; sharpens, even where nothing is wrong."
+    needs_row_labels = True
+
+    def __init__(self, epsilon: float = 1e-8, floor: float = 0.05, clip: float = CLIP) -> None:
+        self.epsilon = epsilon
+        self.floor = floor
+        self.clip = clip
+
+    def _check_parameters(self) -> None:
+        if not (0 <= self.floor <= 1 and self.epsilon > 0 and 0 < self.clip < 0.5):
+            raise InputError("LWCal needs a floor in [0, 1], epsilon > 0 and a clip in (0, 0.5)")
+
+    def _fit(self, evidence: Evidence) -> MapFunction:
+        self.audit_ = self._audit(evidence, GATE_START, GATE_WIDTH)
+        if self.audit_.equal_losses:
+            self._warn(
+                "all losses are (almost) equal: the median absolute deviation is 0, weights are .5 there"
+            )
+        constant = self._constant(evidence)
+        return constant or fit_isotonic(evidence.reweighted(self.audit_.weights))
+
+    def _audit(self, evidence: Evidence, start: float, width: float) -> GateAudit:
+        losses = label_losses(evidence, self.clip)
+        weight = None if bool((evidence.weight == 1).all()) else evidence.weight
+        m = weighted_median(losses, weight)
+        s = weighted_median(np.abs(losses - m), weight)
+        # far losses overflow to weights of exactly 0 or 1, which the clip then bounds
+        standard = np.clip(-(losses - m) / (1.4826 * s + self.epsilon), -700.0, 700.0)
+        weights = np.clip(special.expit(standard), self.floor, 1.0)
+        total = evidence.weight.sum()
+        contradicts = (evidence.score >= 0.5) != (evidence.label == 1)
+        d_hat = float(evidence.weight @ contradicts / total)
+        expected = float(evidence.weight @ np.minimum(evidence.score, 1 - evidence.score) / total)
+        rho = float(np.clip((d_hat - start) / width, 0.0, 1.0))
+        score, action = recommended(d_hat, start, width)
+        return GateAudit(losses, weights, m, s, d_hat, rho, score, action, bool(s == 0.0), expected)
+
+
+class GatedLWCal(LWCal):
+    """(1 - rho) g(p) + rho p with g of LWCal and rho = clip((d_hat - center) / width, 0, 1) (LWCal, Eq. 3).
+
+    d_hat is the share of rows whose recorded label contradicts the decision p >= .5 (LWCal, Eq. 6).
+    """
+
+    title = "Gated-LWCal"
+    summary = "LWCal that backs off to the score where labels contradict it too often."
+
+    def __init__(
+        self,
+        center: float = GATE_START,
+        width: float = GATE_WIDTH,
+        epsilon: float = 1e-8,
+        floor: float = 0.05,
+        clip: float = CLIP,
+    ) -> None:
+        super().__init__(epsilon, floor, clip)
+        self.center = center
+        self.width = width
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not (np.isfinite(self.center) and np.isfinite(self.width) and self.width > 0):
+            raise InputError(
+                f"the gate needs a finite center and a width above 0, got width = {self.width!r}"
+            )
+
+    def _fit(self, evidence: Evidence) -> MapFunction:
+        loss_weighted = super()._fit(evidence)
+        self.audit_ = self._audit(evidence, self.center, self.width)
+        rho = self.audit_.rho
+        return BlendFunction(weights=(1.0 - rho, rho), parts=(loss_weighted, IdentityFunction()))

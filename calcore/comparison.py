@@ -1,0 +1,320 @@
+"""Calibrators side by side: out of fold, paired, and ranked only on what can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calcore import metrics
+from calcore.calibrators import Calibrator, Identity
+from calcore.crossfit import CrossFit, Folds, cross_fit, predict_elsewhere
+from calcore.errors import DoesNotExist, InputError
+from calcore.evidence import Evidence
+from calcore.harm import Harm, harm_check
+from calcore.maps import CalibrationMap
+from calcore.metrics.differences import Difference, ece_difference, linear_difference
+from calcore.metrics.results import Estimate
+from calcore.metrics.scores import LOG_CLIP, brier_terms, log_loss_terms
+from calcore.observation import Clean, Noisy
+from calcore.validation import Floats
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class RankingBasis:
+    """What the comparison measured on, and whether that allows a ranking.
+
+    ``case`` is one of "clean", "audit", "rates given", "rates estimated", "weak", "noisy"; ``ranked`` is
+    "yes", "indicative" or "no"; ``sentence`` says why.
+    """
+
+    case: str
+    ranked: str
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One calibrator of a comparison.
+
+    ``metrics`` by name and ``differences`` to the reference (negative is better), measured out of fold;
+    ``harm`` of the method on these scores; of the map fitted on all rows: ``auc_change`` (what merging or
+    turning scores costs), ``share_at_ends`` of outputs that are exactly 0 or 1, ``slope`` of its log-odds
+    against the score's (above 1 sharpens, below 0 turns the ranking round). ``missing`` is the reason where
+    the calibrator does not exist under the observation model.
+    """
+
+    name: str
+    title: str
+    metrics: dict[str, Estimate]
+    differences: dict[str, Difference]
+    harm: Harm | None
+    auc_change: float
+    share_at_ends: float
+    slope: float
+    mean_prediction: float
+    fit: CrossFit | None
+    missing: str | None = None
+
+    @property
+    def map(self) -> CalibrationMap | None:
+        return None if self.fit is None else self.fit.map
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Entries in the order given; ``reference`` is the name that differences are taken to.
+
+    ``winner`` is the name that is best on ``ranked_on`` with every paired interval to the others clear of 0;
+    None where there is no clear winner or no ranking.
+    """
+
+    entries: tuple[Entry, ...]
+    reference: str
+    basis: RankingBasis
+    ranked_on: str
+    winner: str | None
+    verdict: str
+    measured: Evidence
+    folds: int
+    seed: int
+    bins: int
+    base_rate: float
+
+    def entry(self, name: str) -> Entry:
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        raise InputError(f"no calibrator {name!r} in this comparison")
+
+
+def ranking_basis(evidence: Evidence, audit: Evidence | None) -> RankingBasis:
+    """Which labels a comparison of this evidence is measured on, and what that allows."""
+    model = evidence.model
+    if audit is not None:
+        return RankingBasis(
+            "audit", "yes", f"Ranked on a random sample of {audit.n:,} clean audit labels, with intervals."
+        )
+    if isinstance(model, Clean):
+        return RankingBasis("clean", "yes", f"Ranked on {evidence.n:,} labels taken to be the outcomes.")
+    if isinstance(model, Noisy) and not model.known:
+        return RankingBasis(
+            "noisy",
+            "no",
+            "Not ranked: these labels are noisy, and no clean sample or flip rates are given. A map that copies "
+            "the noise looks best on them.",
+        )
+    if isinstance(model, Noisy) and model.origin == "estimated":
+        return RankingBasis(
+            "rates estimated",
+            "indicative",
+            "Indicative only: the flip rates were estimated from these same scores.",
+        )
+    if isinstance(model, Noisy):
+        return RankingBasis(
+            "rates given",
+            "yes",
+            "Ranked by noise-corrected metrics; as good as the flip rates that were given.",
+        )
+    return RankingBasis(
+        "weak", "yes", f"Ranked by metrics {model.basis}; as good as the assumptions of {model.name}."
+    )
+
+
+def compare(
+    evidence: Evidence,
+    calibrators: Sequence[Calibrator],
+    *,
+    audit: Evidence | None = None,
+    reference: str = "Identity",
+    ranked_on: str = "Brier",
+    folds: int = 5,
+    bins: int = 15,
+    seed: int = 0,
+    harm_draws: int = 20,
+    log_loss_clip: float = LOG_CLIP,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare ``calibrators`` fitted on ``evidence``, out of fold.
+
+    ``audit``: clean evidence of a random sample of rows of the same file; measured on it where given.
+    ``ranked_on`` is "Brier", "log loss" or "ECE". ``harm_draws`` 0 leaves the harm check out. ``progress`` is
+    called with a step's name and the share done. Raises InputError on an empty list or unknown names.
+    """
+    calibrators = list(calibrators)
+    names = [type(calibrator).__name__ for calibrator in calibrators]
+    if reference == "Identity" and reference not in names:
+        calibrators.insert(0, Identity())
+        names.insert(0, reference)
+    if reference not in names or len(set(names)) != len(names):
+        raise InputError(
+            f"the reference {reference!r} must be one of the calibrators, each given once: {names}"
+        )
+    if ranked_on not in ("Brier", "log loss", "ECE"):
+        raise InputError(f'calibrators are ranked on "Brier", "log loss" or "ECE", got {ranked_on!r}')
+    split = Folds.of(evidence, folds, seed)
+    measured = split.work if audit is None else audit.without_groups()
+    told = progress or (lambda step, share: None)
+    fits: dict[str, tuple[CrossFit, Evidence] | str] = {}
+    for i, calibrator in enumerate(calibrators):
+        told(f"Fitting {calibrator.title}", i / (2 * len(calibrators)))
+        fits[names[i]] = _fit(calibrator, split, measured, audit)
+    base = fits[reference]
+    if isinstance(base, str):
+        raise DoesNotExist(f"the reference does not exist here: {base}")
+    entries = []
+    for i, calibrator in enumerate(calibrators):
+        told(f"Measuring {calibrator.title}", 0.5 + i / (2 * len(calibrators)))
+        found = fits[names[i]]
+        if isinstance(found, str):
+            entries.append(_absent(names[i], calibrator.title, found))
+        else:
+            harm = harm_check(calibrator, split.work, draws=harm_draws, bins=bins) if harm_draws else None
+            entries.append(
+                _entry(names[i], calibrator.title, *found, base[1], split.work, harm, bins, log_loss_clip)
+            )
+    basis = ranking_basis(evidence, audit)
+    winner, verdict = _winner(entries, fits, basis, ranked_on, bins, log_loss_clip)
+    return Comparison(
+        tuple(entries),
+        reference,
+        basis,
+        ranked_on,
+        winner,
+        verdict,
+        measured,
+        split.count,
+        seed,
+        bins,
+        measured.base_rate,
+    )
+
+
+def _fit(
+    calibrator: Calibrator, split: Folds, measured: Evidence, audit: Evidence | None
+) -> tuple[CrossFit, Evidence] | str:
+    try:
+        fit = cross_fit(calibrator, split)
+    except DoesNotExist as reason:
+        return str(reason)
+    predicted = fit.predicted if audit is None else predict_elsewhere(fit, split, audit)
+    return fit, measured.with_score(predicted)
+
+
+def _absent(name: str, title: str, reason: str) -> Entry:
+    nan = float("nan")
+    return Entry(name, title, {}, {}, None, nan, nan, nan, nan, None, missing=reason)
+
+
+def _entry(
+    name: str,
+    title: str,
+    fit: CrossFit,
+    out_of_fold: Evidence,
+    reference: Evidence,
+    work: Evidence,
+    harm: Harm | None,
+    bins: int,
+    clip: float,
+) -> Entry:
+    values: dict[str, Estimate] = {
+        "ECE": metrics.ece(out_of_fold, bins),
+        "adaptive ECE": metrics.adaptive_ece(out_of_fold, bins),
+        "Brier": metrics.brier(out_of_fold),
+        "log loss": metrics.log_loss(out_of_fold, clip),
+        "AUC": metrics.auc(out_of_fold),
+        "macro-F1": metrics.macro_f1(out_of_fold),
+    }
+    outputs = fit.map.predict(work.score)
+    at_ends = work.covariate_weight @ ((outputs == 0) | (outputs == 1)) / work.covariate_weight.sum()
+    change = metrics.auc(work.with_score(outputs)).value - metrics.auc(work).value
+    mean = float(out_of_fold.mass @ out_of_fold.score / out_of_fold.mass.sum())
+    return Entry(
+        name,
+        title,
+        values,
+        {
+            kind: _difference(kind, out_of_fold, reference, bins, clip)
+            for kind in ("Brier", "log loss", "ECE")
+        },
+        harm,
+        change,
+        float(at_ends),
+        log_odds_slope(work.score, outputs, work.covariate_weight),
+        mean,
+        fit,
+    )
+
+
+def log_odds_slope(score: Floats, output: Floats, weight: Floats, clip: float = 1e-6) -> float:
+    """Least-squares slope of the output's log-odds against the score's; NaN for a constant score."""
+    x, y = (np.log(p / (1 - p)) for p in (np.clip(score, clip, 1 - clip), np.clip(output, clip, 1 - clip)))
+    x = x - weight @ x / weight.sum()
+    spread = float(weight @ x**2)
+    return float(weight @ (x * y) / spread) if spread > 1e-12 * weight.sum() else float("nan")
+
+
+def _difference(kind: str, one: Evidence, other: Evidence, bins: int, clip: float) -> Difference:
+    if kind == "ECE":
+        return ece_difference(one, other, bins)
+    if kind == "Brier":
+        return linear_difference("Brier", one, brier_terms(one) - brier_terms(other))
+    return linear_difference("log loss", one, log_loss_terms(one, clip) - log_loss_terms(other, clip))
+
+
+def _winner(
+    entries: list[Entry],
+    fits: dict[str, tuple[CrossFit, Evidence] | str],
+    basis: RankingBasis,
+    ranked_on: str,
+    bins: int,
+    clip: float,
+) -> tuple[str | None, str]:
+    present = [entry for entry in entries if entry.missing is None]
+    if basis.ranked == "no":
+        return None, basis.sentence
+    if len(present) < 2:
+        return None, "Only one calibrator can be measured here."
+    best = min(present, key=lambda entry: entry.metrics[ranked_on].value)
+    mine = fits[best.name]
+    assert not isinstance(mine, str)
+    tied = []
+    # the best of several is compared with each of the others: Bonferroni keeps the claim honest
+    level = 1 - 0.05 / (len(present) - 1)
+    for entry in present:
+        theirs = fits[entry.name]
+        if entry is best or isinstance(theirs, str):
+            continue
+        gap = _difference(ranked_on, mine[1], theirs[1], bins, clip).at_level(level)
+        if not gap.upper < 0:
+            tied.append(entry.title)
+    prefix = "" if basis.ranked == "yes" else "Indicative: "
+    if not tied:
+        return best.name, f"{prefix}{best.title} has the lowest {ranked_on}, clear of all others."
+    shown = ", ".join(tied[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
+    return (
+        None,
+        f"{prefix}No clear winner: {best.title} has the lowest {ranked_on}, not separated from {shown}.",
+    )
+
+
+def with_provenance(
+    map_: CalibrationMap, entry: Entry, basis: RankingBasis, data_sha256: str | None, created: str | None
+) -> CalibrationMap:
+    """The map with where it comes from: data fingerprint, out-of-fold metrics, harm check, ranking basis."""
+    values: dict[str, object] = {
+        name: {
+            "value": None if np.isnan(found.value) else found.value,
+            "interval": None if found.interval is None else list(found.interval),
+            "n": found.n,
+            "basis": found.basis,
+        }
+        for name, found in entry.metrics.items()
+    }
+    if entry.harm is not None:
+        values["harm"] = {"at_n": entry.harm.at_n, "at_20000": entry.harm.at_large, "n": entry.harm.n}
+    values["ranking"] = {"case": basis.case, "ranked": basis.ranked}
+    return replace(map_, data_sha256=data_sha256, created=created, metrics=values)

@@ -1,0 +1,32 @@
+"""Files of scores: bytes, a path or a file object to typed columns and an account of every row.
+
+    ingested = read(data, filename="scores.csv")
+    ingested.report.sentence()
+    ingested.columns.score
+"""
+
+from .choices import Choices, FileFormat, LabelMapping, Question, Roles, answer
+from .columns import MISSING, Columns
+from .interpret import Ingested, interpret
+from .parsed import Parsed
+from .read import parse, read
+from .report import ColumnInfo, IngestReport, Refused
+
+__all__ = [
+    "MISSING",
+    "Choices",
+    "ColumnInfo",
+    "Columns",
+    "FileFormat",
+    "IngestReport",
+    "Ingested",
+    "LabelMapping",
+    "Parsed",
+    "Question",
+    "Refused",
+    "Roles",
+    "answer",
+    "interpret",
+    "parse",
+    "read",
+]

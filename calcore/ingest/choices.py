@@ -1,0 +1,129 @@
+"""What the user may decide about a file, and the questions that ask for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal
+
+from calcore.errors import InputError
+
+ScoreScale = Literal["probability", "percent", "logit"]
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """How the bytes are laid out; in a choice None means "find it", in a report None means "does not apply"."""
+
+    encoding: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column plays which role, by name."""
+
+    score: str | None = None
+    label: str | None = None
+    audit: str | None = None
+    source: str | None = None
+    confidence: str | None = None
+    weight: str | None = None
+    unit: str | None = None
+    time: str | None = None
+    groups: tuple[str, ...] = ()
+
+    def single(self) -> dict[str, str]:
+        """The roles that one column fills: role -> column name."""
+        names = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "groups"}
+        return {role: name for role, name in names.items() if name is not None}
+
+    def role_of(self, column: str) -> str | None:
+        """The role of a column ("group" for group columns), or None."""
+        for role, name in self.single().items():
+            if name == column:
+                return role
+        return "group" if column in self.groups else None
+
+
+@dataclass(frozen=True)
+class LabelMapping:
+    """What each label value means; values are trimmed, case-folded text. A blank is always unlabelled."""
+
+    positive: tuple[str, ...] = ()
+    negative: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
+
+    def value_of(self, text: str) -> float | None:
+        """1.0, 0.0, NaN (unlabelled), or None for a value that the mapping does not know."""
+        if text in self.positive:
+            return 1.0
+        if text in self.negative:
+            return 0.0
+        if text == "" or text in self.unlabelled:
+            return float("nan")
+        return None
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Everything a user may decide; None means "guess, and ask where a guess could be wrong"."""
+
+    format: FileFormat = field(default_factory=FileFormat)
+    roles: Roles | None = None
+    score_scale: ScoreScale | None = None
+    label_mapping: LabelMapping | None = None
+    audit_mapping: LabelMapping | None = None
+    day_first: bool | None = None
+    top_groups: int | None = None
+    max_rows: int | None = None
+    max_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something that only the user can say.
+
+    `kind` is "score_scale", "positive_label", "date_order", "no_header" or "too_many_groups"; `default` is
+    the option that was assumed meanwhile, None where nothing was assumed.
+    """
+
+    kind: str
+    column: str | None
+    sentence: str
+    options: tuple[str, ...]
+    default: str | None = None
+
+
+def answer(choices: Choices, question: Question, option: str, *, audit: bool = False) -> Choices:
+    """The choices with one question answered by one of its options.
+
+    `audit` says that a "positive_label" question was about the audit column. Raises InputError for an
+    option that the question does not have.
+    """
+    if option not in question.options:
+        raise InputError(f'"{option}" is not an answer to "{question.sentence}"; choose one of '
+                         f"{', '.join(question.options)}.")  # fmt: skip
+    if question.kind == "score_scale":
+        return replace(choices, score_scale=option)  # type: ignore[arg-type]
+    if question.kind == "positive_label":
+        mapping = _mapping_from(question, option)
+        return replace(choices, audit_mapping=mapping) if audit else replace(choices, label_mapping=mapping)
+    if question.kind == "date_order":
+        return replace(choices, day_first=option == "day first")
+    if question.kind == "no_header":
+        return replace(choices, format=replace(choices.format, header=option == "header"))
+    top = None if option == "leave out" else int(option.split()[1])
+    return replace(choices, top_groups=top)
+
+
+def _mapping_from(question: Question, option: str) -> LabelMapping:
+    if question.options == MINUS_ONE_OPTIONS:
+        if option == "negative":
+            return LabelMapping(("1",), ("-1", "0"))
+        return LabelMapping(("1",), ("0",), ("-1",))
+    return LabelMapping((option,), tuple(o for o in question.options if o != option))
+
+
+MINUS_ONE_OPTIONS = ("negative", "unlabelled")

@@ -1,0 +1,38 @@
+"""Calibration maps: fitted functions with their provenance, saved, loaded, exported and verified."""
+
+from calcore.maps.calibration_map import CalibrationMap, json_schema
+from calcore.maps.functions import (
+    BetaFunction,
+    BlendFunction,
+    ConstantFunction,
+    IdentityFunction,
+    LogisticFunction,
+    PiecewiseLinearFunction,
+    StepFunction,
+)
+from calcore.maps.map_function import MapFunction, checked_scores, function_from_dict
+from calcore.maps.python_module import to_python
+from calcore.maps.scored import scored_csv, scored_csv_chunks
+from calcore.maps.verify import Verification, probe_scores, verify_json, verify_python
+
+__all__ = [
+    "BetaFunction",
+    "BlendFunction",
+    "CalibrationMap",
+    "ConstantFunction",
+    "IdentityFunction",
+    "LogisticFunction",
+    "MapFunction",
+    "PiecewiseLinearFunction",
+    "StepFunction",
+    "Verification",
+    "checked_scores",
+    "function_from_dict",
+    "json_schema",
+    "probe_scores",
+    "scored_csv",
+    "scored_csv_chunks",
+    "to_python",
+    "verify_json",
+    "verify_python",
+]

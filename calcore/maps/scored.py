@@ -1,0 +1,118 @@
+"""The user's own table with the calibrated score as one more column, as CSV that is safe to open."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike
+from pyarrow import csv
+
+from calcore.errors import InputError
+
+# What spreadsheets run as a formula (with the full-width signs that some accept); a plain number such as
+# "-5" or "+1e3" is not one.
+_FORMULA = "^[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_ROWS = 100_000
+
+
+def scored_csv(table: pd.DataFrame, calibrated: ArrayLike, name: str = "calibrated_score") -> bytes:
+    """The table's columns and the calibrated scores as UTF-8 CSV; see `scored_csv_chunks`."""
+    return b"".join(scored_csv_chunks(table, calibrated, name))
+
+
+def scored_csv_chunks(table: pd.DataFrame, calibrated: ArrayLike, name: str = "calibrated_score",
+                      rows: int = _ROWS) -> Iterator[bytes]:
+    """The same bytes in pieces of `rows` rows, the first with the header.
+
+    table: original columns, written in order; the index is not. calibrated: one number in [0, 1] a row,
+    written so that it reads back to the same bits. A column that is called `name` already keeps its name;
+    the new one is then `name` with a number behind. Text cells and names that a spreadsheet would run as
+    a formula get a leading apostrophe; numbers, also numbers kept as text, stay as they are. Raises
+    `InputError` where the scores do not fit the table.
+    """
+    scores = _checked(table, calibrated)
+    names = [str(column) for column in table.columns]
+    header = _safe(pa.array(_text([*names, _free(name, names)]), pa.string())).to_pylist()
+    return _pieces(table, scores, header, rows)
+
+
+def _pieces(table: pd.DataFrame, scores: np.ndarray, header: list[str], rows: int) -> Iterator[bytes]:
+    for start in range(0, max(len(table), 1), rows):
+        piece = table.iloc[start:start + rows]
+        columns = [_column(piece.iloc[:, i]) for i in range(piece.shape[1])]
+        columns.append(pa.array(scores[start:start + rows]))
+        out = io.BytesIO()
+        csv.write_csv(pa.Table.from_arrays(columns, names=header), out,
+                      csv.WriteOptions(include_header=start == 0))
+        yield out.getvalue()
+
+
+def _checked(table: pd.DataFrame, calibrated: ArrayLike) -> np.ndarray:
+    scores = np.asarray(calibrated, dtype=np.float64)
+    if scores.shape != (len(table),):
+        raise InputError(f"There are {scores.size} calibrated scores for {len(table)} rows; give one a row.")
+    bad = ~((scores >= 0.0) & (scores <= 1.0))
+    if bad.any():
+        raise InputError(f"{int(bad.sum())} calibrated scores are not in [0, 1], the first at row "
+                         f"{int(np.argmax(bad))}; apply the map to valid scores.")
+    return scores
+
+
+def _free(name: str, taken: list[str]) -> str:
+    """`name`, or `name_2`, `name_3`, ... where it is taken; spreadsheets do not tell cases apart."""
+    lower = {item.lower() for item in taken}
+    candidate, count = name, 1
+    while candidate.lower() in lower:
+        count += 1
+        candidate = f"{name}_{count}"
+    return candidate
+
+
+def _column(values: pd.Series) -> pa.Array | pa.ChunkedArray:
+    """A column that the CSV writer takes, with its text made safe."""
+    try:
+        array = pa.array(values, from_pandas=True)
+        if pa.types.is_dictionary(array.type):
+            array = array.cast(array.type.value_type)
+    except (pa.ArrowException, UnicodeEncodeError, TypeError, ValueError, OverflowError):
+        return _safe(_as_text(values))
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _safe(array)
+    plain = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null,
+             pa.types.is_date, pa.types.is_timestamp, pa.types.is_decimal)
+    if any(test(kind) for test in plain) and not pa.types.is_float16(kind):
+        return array
+    return _safe(_as_text(values))
+
+
+def _as_text(values: pd.Series) -> pa.Array:
+    """Mixed, nested or otherwise unusual values as the text that they print as; missing ones stay missing."""
+    missing = values.isna().to_numpy()
+    return pa.array([None if gone else item for gone, item in
+                     zip(missing, _text([*map(_printed, values)]), strict=True)], pa.string())
+
+
+def _printed(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _text(values: list[str]) -> list[str]:
+    """Text that UTF-8 can hold: half characters become question marks."""
+    return [value.encode("utf-8", "replace").decode("utf-8") for value in values]
+
+
+def _safe(text: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Text with an apostrophe before what a spreadsheet would run."""
+    formula = pc.match_substring_regex(text, _FORMULA)
+    if not pc.any(formula).as_py():  # the usual case; also where all is missing
+        return text
+    runs = pc.and_not(formula, pc.match_substring_regex(text, _NUMBER))
+    return pc.if_else(runs, pc.binary_join_element_wise(pa.scalar("'", text.type), text,
+                                                        pa.scalar("", text.type)), text)

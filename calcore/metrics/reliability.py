@@ -1,0 +1,157 @@
+"""The reliability table: event rate against mean score, bin by bin, with an interval for every event rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calcore.evidence import Evidence
+from calcore.metrics.binning import Bins
+from calcore.metrics.cells import cells
+from calcore.metrics.uncertainty import LEVEL, SourceSums, Z, design_effect
+from calcore.validation import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """One entry a bin, (bins,) each; empty bins have ``rows`` 0 and NaN elsewhere.
+
+    ``low`` and ``high`` are the bin's edges; ``event_rate`` the estimated frequency of positives, not cut to
+    [0, 1]; ``lower`` and ``upper`` its interval at ``level`` (NaN where the mass of the bin is not separated
+    from 0); ``residual`` = event rate - mean score; ``p_value`` and ``adjusted`` (Holm over the bins) of the
+    test that the residual is 0, NaN where ``too_few``; ``contradiction`` marks bins whose interval leaves
+    [0, 1] altogether or in part: the stated rates contradict the bin.
+    """
+
+    low: Floats
+    high: Floats
+    rows: NDArray[np.int64]
+    mass: Floats
+    mean_score: Floats
+    event_rate: Floats
+    residual: Floats
+    lower: Floats
+    upper: Floats
+    p_value: Floats
+    adjusted: Floats
+    too_few: NDArray[np.bool_]
+    contradiction: NDArray[np.bool_]
+    strategy: str
+    method: str
+    n: int
+    dropped: int
+    clipped: int
+    basis: str
+    assumptions: tuple[str, ...]
+    level: float = LEVEL
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    @property
+    def occupied(self) -> NDArray[np.bool_]:
+        return self.rows > 0
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table twin of the diagram, one row a bin."""
+        names = ["low", "high", "rows", "mass", "mean_score", "event_rate", "residual", "lower", "upper", "p_value", "adjusted"]
+        frame = pd.DataFrame({name: getattr(self, name) for name in names})
+        return frame.assign(too_few=self.too_few, contradiction=self.contradiction)
+
+
+def reliability(evidence: Evidence, bins: int | Bins = 15, strategy: str = "width") -> Reliability:
+    """The reliability table of ``evidence`` over ``bins`` of the ``strategy`` "width" or "mass".
+
+    Intervals: Wilson on clean labels (at the effective n under weights, over the design effect under units);
+    Wilson on the recorded rate mapped through the flip rates; else Fieller's for positive mass over mass.
+    """
+    evidence = evidence.without_groups()
+    made = Bins.of(evidence, bins, strategy)
+    key, count = made.index(evidence.score), len(made)
+    table = cells(evidence, made)
+    mass, moment = table.mass[0], table.moment[0]
+    score_mass = np.bincount(key, evidence.mass * evidence.score, minlength=count)
+    usable = mass > 0
+    mean_score = np.divide(score_mass, mass, out=np.full(count, np.nan), where=usable)
+    residual = np.divide(moment, mass, out=np.full(count, np.nan), where=usable)
+    if evidence.label is not None and _constant_rates(evidence):
+        lower, upper, method = *_wilson(evidence, key, count), "Wilson"
+    else:
+        lower, upper, method = *_fieller(evidence, key, count), "Fieller"
+    with np.errstate(invalid="ignore"):
+        contradiction = (lower < -1e-12) | (upper > 1 + 1e-12)
+    return Reliability(
+        made.edges[:-1],
+        made.edges[1:],
+        table.rows[0],
+        mass,
+        mean_score,
+        mean_score + residual,
+        residual,
+        lower,
+        upper,
+        table.p_value[0],
+        table.adjusted[0],
+        table.too_few[0],
+        contradiction,
+        made.strategy,
+        method,
+        evidence.n,
+        evidence.dropped,
+        evidence.clipped,
+        evidence.model.basis,
+        evidence.model.assumptions,
+    )
+
+
+def wilson(successes: Floats, trials: Floats, z: float = Z) -> tuple[Floats, Floats]:
+    """Wilson's score interval of a rate; ``trials`` need not be whole; NaN where there are none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = successes / trials
+        middle = (rate + z**2 / (2 * trials)) / (1 + z**2 / trials)
+        half = z / (1 + z**2 / trials) * np.sqrt(rate * (1 - rate) / trials + z**2 / (4 * trials**2))
+    return middle - half, middle + half
+
+
+def _constant_rates(evidence: Evidence) -> bool:
+    return not evidence.row_parameters
+
+
+def _wilson(evidence: Evidence, key: NDArray[np.int64], count: int) -> tuple[Floats, Floats]:
+    assert evidence.label is not None
+    weight = np.bincount(key, evidence.weight, minlength=count)
+    squared = np.bincount(key, evidence.weight_squared, minlength=count)
+    recorded = np.bincount(key, evidence.weight * evidence.label, minlength=count)
+    trials = np.divide(weight**2, squared, out=np.zeros(count), where=squared > 0)
+    if evidence.unit is not None:
+        trials = trials / design_effect(evidence, key, count)
+    rate = np.divide(recorded, weight, out=np.full(count, np.nan), where=weight > 0)
+    lower, upper = wilson(rate * trials, trials)
+    # the recorded rate is rho0 + (1 - rho0 - rho1) * event rate: read off from the null at f = 0 and f = 1
+    zero, one = (evidence.model.two_point(_at(evidence, end))[0] for end in (0.0, 1.0))  # type: ignore[index]
+    rho0, slope = float(zero[0]), float(one[0] - zero[0])
+    return (lower - rho0) / slope, (upper - rho0) / slope
+
+
+def _at(evidence: Evidence, score: float) -> Evidence:
+    return replace(evidence.take(np.array([0])), score=np.array([score]))
+
+
+def _fieller(evidence: Evidence, key: NDArray[np.int64], count: int) -> tuple[Floats, Floats]:
+    """All r with (P - r M)^2 <= z^2 Var(P - r M), P the positive mass and M the mass of a bin."""
+    positive = SourceSums.of(evidence, evidence.positive, key, count)
+    mass = SourceSums.of(evidence, evidence.mass, key, count)
+    both = SourceSums.of(evidence, evidence.positive + evidence.mass, key, count)
+    p, m = positive.total.sum(axis=0), mass.total.sum(axis=0)
+    var_p, var_m = positive.variance(), mass.variance()
+    cov = (both.variance() - var_p - var_m) / 2
+    a, b, c = m**2 - Z**2 * var_m, p * m - Z**2 * cov, p**2 - Z**2 * var_p
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
+        bounded = (a > 0) & (m > 0)
+        lower = np.where(bounded, (b - root) / a, np.nan)
+        upper = np.where(bounded, (b + root) / a, np.nan)
+    return lower, upper

@@ -1,0 +1,124 @@
+"""Proper scores and ranking on evidence: Brier, log loss, AUC, macro-F1, and the errors of each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calcore.evidence import Evidence
+from calcore.metrics.results import Estimate, provenance
+from calcore.metrics.uncertainty import LEVEL, Z, variance_of_sum
+from calcore.validation import Floats
+
+LOG_CLIP = 1e-6
+
+
+def brier(evidence: Evidence) -> Estimate:
+    """Brier score: the sum of a (1 - f)^2 + b f^2 (LWCal, Eq. 8), with a Wald interval."""
+    return _linear(evidence, "Brier", brier_terms(evidence))
+
+
+def brier_terms(evidence: Evidence) -> Floats:
+    """Contribution of each entry to the Brier score, (n,)."""
+    return evidence.positive * (1.0 - evidence.score) ** 2 + evidence.negative * evidence.score**2
+
+
+def log_loss(evidence: Evidence, clip: float = LOG_CLIP) -> Estimate:
+    """Log loss in nats, scores clipped to [clip, 1 - clip] (LWCal, Eq. 8); the clip is in the notes."""
+    at_ends = float(evidence.count[(evidence.score < clip) | (evidence.score > 1 - clip)].sum())
+    note = f"scores clipped to [{clip:g}, 1 - {clip:g}]: {at_ends:,.0f} rows"
+    return _linear(evidence, "log loss", log_loss_terms(evidence, clip), note)
+
+
+def log_loss_terms(evidence: Evidence, clip: float = LOG_CLIP) -> Floats:
+    """Contribution of each entry to the log loss, (n,)."""
+    p = np.clip(evidence.score, clip, 1.0 - clip)
+    return -evidence.positive * np.log(p) - evidence.negative * np.log1p(-p)
+
+
+def auc(evidence: Evidence) -> Estimate:
+    """Area under the ROC curve: the positive measure ranked against the negative one, ties one half.
+
+    NaN with a note where one class has no mass. The interval is from the influence of each row (DeLong's for
+    clean labels).
+    """
+    positive, negative = evidence.positive.sum(), evidence.negative.sum()
+    if not (positive > 1e-12 and negative > 1e-12):
+        return _undefined(evidence, "AUC", "n/a: one class only")
+    _, place = np.unique(evidence.score, return_inverse=True)
+    a = np.bincount(place, evidence.positive)
+    b = np.bincount(place, evidence.negative)
+    b_below = np.cumsum(b) - b / 2
+    a_above = positive - (np.cumsum(a) - a / 2)
+    value = float(a @ b_below / (positive * negative))
+    influence = evidence.positive * (
+        b_below[place] / (positive * negative) - value / positive
+    ) + evidence.negative * (a_above[place] / (positive * negative) - value / negative)
+    return _estimate(evidence, "AUC", value, influence)
+
+
+def macro_f1(evidence: Evidence, threshold: float = 0.5) -> Estimate:
+    """Mean F1 of both classes for the decision score >= ``threshold``; a class without rows counts 0."""
+    decided = evidence.score >= threshold
+    positive, negative = evidence.positive, evidence.negative
+    value, influence = 0.0, np.zeros(len(evidence))
+    for hit, inside, truth in ((positive, decided, positive), (negative, ~decided, negative)):
+        # F1 = 2 H / (decided mass + true mass)
+        hits, size = hit * inside, evidence.mass * inside + truth
+        total = size.sum()
+        if total > 0:
+            f1 = 2 * hits.sum() / total
+            value += f1 / 2
+            influence += (2 * hits - f1 * size) / total / 2
+    return _estimate(evidence, "macro-F1", float(value), influence, f"decision at score >= {threshold:g}")
+
+
+@dataclass(frozen=True)
+class ClassErrors:
+    """Mean |y - f| of each class: the paper's "class-conditional ECE" (LWCal, Table IX), which is not calibration.
+
+    ``minority`` is that of the rarer class, ``gap`` the absolute difference; NaN for a class without mass.
+    """
+
+    class_0: float
+    class_1: float
+    mean: float
+    minority: float
+    gap: float
+    n: int
+
+
+def class_errors(evidence: Evidence) -> ClassErrors:
+    """Mean absolute error of each class, for comparison with the LWCal study only."""
+    positive, negative = evidence.positive.sum(), evidence.negative.sum()
+    one = float(evidence.positive @ (1 - evidence.score) / positive) if positive > 0 else float("nan")
+    zero = float(evidence.negative @ evidence.score / negative) if negative > 0 else float("nan")
+    present = [value for value in (zero, one) if not np.isnan(value)]
+    minority = one if positive <= negative or np.isclose(positive, negative) else zero
+    return ClassErrors(zero, one, float(np.mean(present)), minority, abs(zero - one), evidence.n)
+
+
+def _linear(evidence: Evidence, name: str, terms: Floats, *notes: str) -> Estimate:
+    return _estimate(evidence, name, float(terms.sum()), terms, *notes)
+
+
+def _estimate(evidence: Evidence, name: str, value: float, influence: Floats, *notes: str) -> Estimate:
+    error = float(np.sqrt(variance_of_sum(evidence, influence)))
+    interval = None if np.isnan(error) else (value - Z * error, value + Z * error)
+    if name in ("AUC", "macro-F1") and interval is not None and evidence.label is not None:
+        interval = (max(interval[0], 0.0), min(interval[1], 1.0))
+    return Estimate(
+        name=name,
+        value=value,
+        interval=interval,
+        standard_error=None if np.isnan(error) else error,
+        level=LEVEL,
+        **provenance(evidence, *notes),
+    )
+
+
+def _undefined(evidence: Evidence, name: str, reason: str) -> Estimate:
+    return Estimate(
+        name=name, value=float("nan"), interval=None, standard_error=None, **provenance(evidence, reason)
+    )

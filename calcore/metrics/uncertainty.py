@@ -1,0 +1,288 @@
+"""How numbers get their errors: variances by source, the noise of a calibrated score, inverted tests.
+
+Everything here is about sums of row terms over cells. A moment is a sum of independent source means, so its
+variance is the sum over sources of the within-source variance (ddof 1) of the row terms over the source's size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from calcore.evidence import Evidence
+from calcore.validation import Floats
+
+LEVEL = 0.95
+Z = float(stats.norm.ppf(0.5 + LEVEL / 2))
+SEED = 20_250
+
+
+@dataclass(frozen=True, eq=False)
+class SourceSums:
+    """Sums of row terms t over cells, by source: what variances of the cell sums need.
+
+    ``total`` sum of t, ``square`` sum of t squared, ``cross`` sum of t v, each (sources, cells); ``weight`` sum
+    of v, ``weight_squared`` sum of v squared and ``size`` the independent draws, each (sources,).
+    """
+
+    total: Floats
+    square: Floats
+    cross: Floats
+    weight: Floats
+    weight_squared: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, evidence: Evidence, terms: Floats, key: NDArray[np.integer], cells: int) -> SourceSums:
+        """Add up ``terms`` (n,) over the cells that ``key`` (n,) names; units count as one draw each."""
+        if evidence.unit is not None:
+            return cls._of_units(evidence, terms, key, cells)
+        sources = len(evidence.sources)
+        place = key if sources == 1 else evidence.source * np.int64(cells) + key
+        weight, squared = evidence.weight, evidence.weight_squared
+        plain = evidence.rows is None and bool((weight == 1).all())
+
+        def add(values: Floats) -> Floats:
+            return np.bincount(place, values, minlength=sources * cells).reshape(sources, cells)
+
+        total = add(terms)
+        return cls(
+            total,
+            # an entry stands for rows with terms t v_r / v, whose squares add up to t^2 (sum v_r^2) / v^2
+            add(terms**2) if plain else add(terms**2 * squared / weight**2),
+            total if plain else add(terms * squared / weight),
+            evidence.source_weight,
+            evidence.source_weight
+            if plain
+            else np.bincount(evidence.source, evidence.weight_squared, minlength=sources),
+            evidence.source_size,
+        )
+
+    @classmethod
+    def _of_units(cls, evidence: Evidence, terms: Floats, key: NDArray[np.integer], cells: int) -> SourceSums:
+        assert evidence.unit is not None
+        sources = len(evidence.sources)
+        unit_of_source = evidence.unit * sources + evidence.source
+        _, unit = np.unique(unit_of_source, return_inverse=True)
+        weight_of_unit = np.bincount(unit, evidence.weight)
+        source_of_unit = np.zeros(weight_of_unit.size, dtype=np.int64)
+        source_of_unit[unit] = evidence.source
+        combined, place = np.unique(unit * np.int64(cells) + key, return_inverse=True)
+        sums = np.bincount(place, terms)
+        owner, cell = combined // cells, combined % cells
+        slot = source_of_unit[owner] * cells + cell
+
+        def add(values: Floats) -> Floats:
+            return np.bincount(slot, values, minlength=sources * cells).reshape(sources, cells)
+
+        squared = np.bincount(source_of_unit, weight_of_unit**2, minlength=sources)
+        return cls(
+            add(sums),
+            add(sums**2),
+            add(sums * weight_of_unit[owner]),
+            evidence.source_weight,
+            squared,
+            evidence.source_size,
+        )
+
+    def grouped(self, matrix: NDArray[np.float64], bins: int) -> SourceSums:
+        """Patterns x bins to groups x bins: ``matrix`` is groups x patterns."""
+
+        def add(values: Floats) -> Floats:
+            parts = [np.asarray(matrix @ row.reshape(-1, bins)).ravel() for row in values]
+            return np.array(parts)
+
+        total = add(self.total)
+        same = self.cross is self.total
+        return SourceSums(
+            total,
+            add(self.square),
+            total if same else add(self.cross),
+            self.weight,
+            self.weight_squared,
+            self.size,
+        )
+
+    def variance(self) -> Floats:
+        """Variance of each cell's sum, (cells,); NaN where a source has a single draw."""
+        mean = self.total / self.weight[:, None]
+        within = self.square - 2 * mean * self.cross + mean**2 * self.weight_squared[:, None]
+        return (np.maximum(within, 0.0) * self._unbiased()[:, None]).sum(axis=0)
+
+    def covariance(self) -> Floats:
+        """Covariance between the sums of disjoint cells, (cells, cells)."""
+        mean = self.total / self.weight[:, None]
+        size = self.total.shape[1]
+        result = np.zeros((size, size))
+        for s, factor in enumerate(self._unbiased()):
+            both = np.outer(mean[s], self.cross[s])
+            part = (
+                np.diag(self.square[s]) - both - both.T + np.outer(mean[s], mean[s]) * self.weight_squared[s]
+            )
+            result += part * factor
+        return result
+
+    def _unbiased(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.where(self.size > 1, self.size / (self.size - 1), np.nan)
+
+
+def variance_of_sum(evidence: Evidence, terms: Floats) -> float:
+    """Variance of the sum of ``terms`` (n,) over all rows."""
+    whole = np.zeros(len(evidence), dtype=np.int64)
+    return float(SourceSums.of(evidence, terms, whole, 1).variance()[0])
+
+
+def null_variance(evidence: Evidence, key: NDArray[np.integer], cells: int) -> Floats | None:
+    """The score variance of each cell's moment, (cells,): what it would be if f were calibrated."""
+    terms = evidence.model.null_terms(evidence)
+    if terms is None:
+        return None
+    return np.sum([np.bincount(key, second, minlength=cells) for second, _ in terms], axis=0)
+
+
+def number_of_draws(cells: int) -> int:
+    """Simulated samples: 2,000, fewer where the cells are so many that time and memory would suffer."""
+    return int(np.clip(2_000_000 // max(cells, 1), 200, 2000))
+
+
+def null_draws(
+    evidence: Evidence, key: NDArray[np.integer], cells: int, draws: int, seed: int = SEED
+) -> Floats:
+    """Moments of disjoint cells in samples where the score is calibrated, (draws, cells), centred at 0.
+
+    Small labelled evidence: labels are drawn on the rows. Otherwise the moments are normal with the score
+    variance, centred by source; models without one take the estimated variance. Units widen each cell by its
+    design effect.
+    """
+    rng = np.random.default_rng(seed)
+    two_point = evidence.model.two_point(evidence)
+    plain = evidence.rows is None and evidence.unit is None
+    if two_point is not None and plain and len(evidence) * draws <= 4_000_000:
+        return _drawn_on_rows(rng, draws, key, cells, *two_point)
+    terms = evidence.model.null_terms(evidence)
+    noise = np.zeros((draws, cells))
+    if terms is None:
+        sums = SourceSums.of(evidence, evidence.residual, key, cells)
+        pairs = [(sums.square[s], sums.total[s] / np.sqrt(sums.size[s])) for s in range(len(sums.size))]
+    else:
+        pairs = [
+            (np.bincount(key, second, minlength=cells), np.bincount(key, first, minlength=cells))
+            for second, first in terms
+        ]
+    for second, first in pairs:
+        noise += _centred_normal(rng, draws, np.maximum(second, 0.0), first)
+    if evidence.unit is not None:
+        noise *= np.sqrt(design_effect(evidence, key, cells))
+    return noise
+
+
+def _drawn_on_rows(
+    rng: np.random.Generator,
+    draws: int,
+    key: NDArray[np.integer],
+    cells: int,
+    rate: Floats,
+    of_one: Floats,
+    of_zero: Floats,
+) -> Floats:
+    outcomes = np.where(rng.random((draws, rate.size)) < rate, of_one, of_zero)
+    order = np.argsort(key, kind="stable")
+    present, start = np.unique(key[order], return_index=True)
+    noise = np.zeros((draws, cells))
+    noise[:, present] = np.add.reduceat(outcomes[:, order], start, axis=1)
+    return noise
+
+
+def _centred_normal(rng: np.random.Generator, draws: int, second: Floats, first: Floats) -> Floats:
+    """Normal draws with covariance diag(second) - first first'."""
+    scale = np.sqrt(second)
+    z = rng.standard_normal((draws, second.size))
+    direction = np.divide(first, scale, out=np.zeros_like(first), where=scale > 0)
+    length = float(direction @ direction)
+    if length > 1e-12:
+        shrink = (1.0 - np.sqrt(max(1.0 - length, 0.0))) / length
+        z -= np.outer(z @ direction, shrink * direction)
+    return z * scale
+
+
+def design_effect(evidence: Evidence, key: NDArray[np.integer], cells: int) -> Floats:
+    """How much larger units make the variance of each cell's moment than independent rows would, at least 1."""
+    from dataclasses import replace
+
+    clustered = SourceSums.of(evidence, evidence.residual, key, cells).variance()
+    alone = replace(evidence, unit=None)
+    independent = SourceSums.of(alone, alone.residual, key, cells).variance()
+    ratio = np.divide(clustered, independent, out=np.ones(cells), where=independent > 0)
+    return np.maximum(np.nan_to_num(ratio, nan=1.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Inversion:
+    """A statistic that noise pushes up, set against what a calibrated score would give."""
+
+    noise_floor: float
+    noise_limit: float
+    debiased: float
+    interval: tuple[float, float]
+
+
+def shrunk(moment: Floats, variance: Floats) -> Floats:
+    """Moments with their own noise taken out: sign(m) sqrt(max(m^2 - variance, 0)); all of m if none is left."""
+    left = np.sign(moment) * np.sqrt(np.maximum(moment**2 - np.nan_to_num(variance), 0.0))
+    return left if left.any() else moment
+
+
+def invert(
+    statistic: Callable[[Floats], Floats], observed: float, direction: Floats, noise: Floats
+) -> Inversion:
+    """Test inversion along ``direction``: which multiples of it could have given the ``observed`` value.
+
+    ``statistic`` maps moments (draws, ...) to (draws,); ``noise`` (draws, ...) are moments of a calibrated
+    score. The interval's upper end never falls below that of a sample at the median of the noise, so that a
+    lucky sample does not claim more than its size allows.
+    """
+    calibrated = statistic(noise)
+    floor, limit = float(calibrated.mean()), float(np.quantile(calibrated, LEVEL))
+    unit = float(statistic(direction[None])[0])
+    if not unit > 0:
+        return Inversion(floor, limit, 0.0, (0.0, limit))
+
+    def solve(q: float, target: float) -> float:
+        """The multiple at which the ``q`` quantile of the statistic is ``target``, 0 if it is beyond at 0."""
+
+        def above(c: float) -> bool:
+            return float(np.quantile(statistic(c * direction[None] + noise), q)) >= target
+
+        if above(0.0):
+            return 0.0
+        high = 2.0 * target / unit + 1e-12
+        while not above(high):
+            high *= 2
+        low = 0.0
+        for _ in range(30):
+            middle = (low + high) / 2
+            low, high = (low, middle) if above(middle) else (middle, high)
+            if high - low < 1e-3 * high:
+                break
+        return (low + high) / 2
+
+    tail = (1 - LEVEL) / 2
+    lower = solve(1 - tail, observed)
+    upper = solve(tail, max(observed, float(np.median(calibrated))))
+    return Inversion(floor, limit, solve(0.5, observed) * unit, (lower * unit, upper * unit))
+
+
+def holm(p_values: Floats) -> Floats:
+    """Holm-adjusted p-values over the finite entries, same shape; NaN stays NaN."""
+    flat = p_values.ravel()
+    adjusted = np.full(flat.size, np.nan)
+    tested = np.flatnonzero(np.isfinite(flat))
+    order = tested[np.argsort(flat[tested], kind="stable")]
+    steps = flat[order] * (order.size - np.arange(order.size))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if order.size else steps
+    return adjusted.reshape(p_values.shape)

@@ -1,0 +1,77 @@
+"""Models whose sources are mixtures of positives and negatives at known proportions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcore.evidence import Evidence
+from calcore.observation.base import ObservationModel
+from calcore.validation import Floats, fraction
+
+
+class Mixture(ObservationModel):
+    """A model given by a small table: for each source A, B and theta, its share of positives."""
+
+    prior: float
+
+    @abstractmethod
+    def table(self) -> tuple[tuple[float, float, float], ...]:
+        """(A, B, theta) of each source, in the order of ``sources``."""
+
+    def coefficients(
+        self,
+        source: NDArray[np.int8],
+        label: Floats | None,
+        confidence: Floats | None,
+        parameters: Mapping[str, Floats],
+    ) -> tuple[Floats, Floats]:
+        table = np.array(self.table())
+        return table[source, 0], table[source, 1]
+
+    def null_terms(self, evidence: Evidence) -> tuple[tuple[Floats, Floats], ...]:
+        # INTERVALS: Var0 = sum over s of E_X[rho_s(f) (A (1 - f) - B f)^2 1{cell}] / n_s, E_X by the mass
+        score = evidence.score
+        squared = np.bincount(evidence.source, evidence.weight_squared, minlength=len(self.sources))
+        size = evidence.source_weight**2 / squared
+        terms = []
+        for (positive, negative, theta), draws in zip(self.table(), size, strict=True):
+            density = theta * score / self.prior + (1.0 - theta) * (1.0 - score) / (1.0 - self.prior)
+            value = positive * (1.0 - score) - negative * score
+            expected = evidence.mass * density * value
+            terms.append((expected * value / draws, expected / np.sqrt(draws)))
+        return tuple(terms)
+
+
+@dataclass(frozen=True)
+class PU(Mixture):
+    """Known positives, and rows nobody has checked; ``prior`` = P(Y=1).
+
+    A, B = prior, -prior on positives; 0, 1 on unlabelled rows. Raises InputError unless 0 < prior < 1.
+    """
+
+    prior: float
+    sources: ClassVar[tuple[str, ...]] = ("positive", "unlabelled")
+
+    def __post_init__(self) -> None:
+        fraction(self.prior, "the class prior pi")
+
+    @property
+    def basis(self) -> str:
+        return "corrected for unlabelled rows"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return (
+            "the known positives are a random sample of all positives (SCAR)",
+            "the unlabelled rows are a random sample of the population",
+            f"the class prior is right: pi = {self.prior:g}",
+        )
+
+    def table(self) -> tuple[tuple[float, float, float], ...]:
+        return (self.prior, -self.prior, 1.0), (0.0, 1.0, self.prior)

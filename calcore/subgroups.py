@@ -1,0 +1,323 @@
+"""Subgroups: named predicates over the columns of a table, and which rows belong to which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from calcore.errors import InputError
+
+MISSING = "(missing)"
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """A named predicate over columns: ``equals``, ``between``, or ``all_of`` / ``any_of`` others.
+
+    Made by the class methods; JSON in and out by ``to_dict`` and ``from_dict``.
+    """
+
+    kind: str
+    column: str | None = None
+    value: str | None = None
+    low: float | None = None
+    high: float | None = None
+    parts: tuple[Subgroup, ...] = ()
+
+    @classmethod
+    def equals(cls, column: str, value: Any) -> Subgroup:
+        """Rows whose ``column`` is ``value``, compared as text; missing values are the level "(missing)"."""
+        return cls("equals", column=column, value=str(value))
+
+    @classmethod
+    def between(cls, column: str, low: float | None, high: float | None) -> Subgroup:
+        """Rows with ``low <= column < high``; None leaves that side open."""
+        return cls(
+            "between",
+            column=column,
+            low=None if low is None else float(low),
+            high=None if high is None else float(high),
+        )
+
+    @classmethod
+    def all_of(cls, *parts: Subgroup) -> Subgroup:
+        """Rows in every one of ``parts``."""
+        return cls("all_of", parts=tuple(parts))
+
+    @classmethod
+    def any_of(cls, *parts: Subgroup) -> Subgroup:
+        """Rows in at least one of ``parts``."""
+        return cls("any_of", parts=tuple(parts))
+
+    def __post_init__(self) -> None:
+        if self.kind in ("equals", "between"):
+            if not isinstance(self.column, str) or self.parts:
+                raise InputError(f"a subgroup of kind {self.kind!r} needs one column name")
+            if self.kind == "between" and self.low is None and self.high is None:
+                raise InputError(f"the range of {self.column!r} needs a lower or an upper end")
+        elif self.kind in ("all_of", "any_of"):
+            if not self.parts:
+                raise InputError(f"a subgroup of kind {self.kind!r} needs at least one part")
+        else:
+            raise InputError(f"unknown kind of subgroup {self.kind!r}")
+
+    @property
+    def name(self) -> str:
+        if self.kind == "equals":
+            return f"{self.column} = {self.value}"
+        if self.kind == "between":
+            if self.low is None:
+                return f"{self.column} < {self.high:g}"
+            if self.high is None:
+                return f"{self.column} ≥ {self.low:g}"
+            return f"{self.low:g} ≤ {self.column} < {self.high:g}"
+        joined = (" and " if self.kind == "all_of" else " or ").join(
+            f"({part.name})" if part.parts else part.name for part in self.parts
+        )
+        return joined
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the predicate looks at, each once."""
+        if self.column is not None:
+            return (self.column,)
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
+
+    def mask(self, table: Mapping[str, ArrayLike] | pd.DataFrame) -> NDArray[np.bool_]:
+        """Which rows of ``table`` belong, booleans (n,). Raises InputError where a column is absent."""
+        if self.parts:
+            masks = [part.mask(table) for part in self.parts]
+            return np.logical_and.reduce(masks) if self.kind == "all_of" else np.logical_or.reduce(masks)
+        if self.column not in table:
+            raise InputError(f"the subgroup {self.name!r} needs a column {self.column!r}")
+        values = pd.Series(table[self.column])  # type: ignore[index]
+        if self.kind == "equals":
+            return (level_names(values) == self.value).to_numpy(dtype=bool)
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        low = -np.inf if self.low is None else self.low
+        high = np.inf if self.high is None else self.high
+        with np.errstate(invalid="ignore"):
+            return (numbers >= low) & (numbers < high)
+
+    def to_dict(self) -> dict[str, Any]:
+        if self.parts:
+            return {"kind": self.kind, "parts": [part.to_dict() for part in self.parts]}
+        if self.kind == "equals":
+            return {"kind": self.kind, "column": self.column, "value": self.value}
+        return {"kind": self.kind, "column": self.column, "low": self.low, "high": self.high}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Subgroup:
+        """The inverse of ``to_dict``. Raises InputError on anything that it did not write."""
+        kind = data.get("kind") if isinstance(data, Mapping) else None
+        fields = {
+            "equals": {"kind", "column", "value"},
+            "between": {"kind", "column", "low", "high"},
+            "all_of": {"kind", "parts"},
+            "any_of": {"kind", "parts"},
+        }
+        if kind not in fields or set(data) != fields[kind]:
+            raise InputError(
+                f"not a subgroup definition: {dict(data) if isinstance(data, Mapping) else data!r}"
+            )
+        if "parts" in data:
+            return cls(kind, parts=tuple(cls.from_dict(part) for part in data["parts"]))
+        if kind == "equals":
+            return cls.equals(data["column"], data["value"])
+        return cls.between(data["column"], data["low"], data["high"])
+
+
+def level_names(values: pd.Series) -> pd.Series:
+    """The values of a column as text levels; whole numbers lose their ".0", missing ones are "(missing)"."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        if not values.hasnans and values.cat.categories.dtype == "str":
+            return values
+        return level_names(values.astype(values.cat.categories.dtype))
+    if pd.api.types.is_float_dtype(values.dtype):
+        whole = values.dropna()
+        if len(whole) and bool((whole % 1 == 0).all()):
+            values = values.astype("Int64")
+    return values.astype("str").where(values.notna(), MISSING)
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Which rows belong to which subgroups, by the distinct patterns of membership.
+
+    ``pattern`` (n,) names each row's pattern, ``table`` (patterns x m, sparse 0/1) says which subgroups a
+    pattern belongs to: sums over subgroups are sums over patterns times this table.
+    """
+
+    names: tuple[str, ...]
+    pattern: NDArray[np.int32]
+    table: sparse.csr_array
+    subgroups: tuple[Subgroup, ...] = field(default=())
+
+    @classmethod
+    def of_masks(cls, masks: ArrayLike, names: Sequence[str] | None = None) -> Membership:
+        """From booleans (n x m)."""
+        matrix = np.asarray(masks)
+        if matrix.ndim != 2:
+            raise InputError(f"groups: must be rows x groups, got shape {matrix.shape}")
+        if not np.isin(matrix, (0, 1)).all():
+            raise InputError("groups: must hold only true and false")
+        matrix = matrix.astype(bool)
+        if names is not None and len(names) != matrix.shape[1]:
+            raise InputError(f"groups: {len(names)} names for {matrix.shape[1]} groups")
+        packed = np.ascontiguousarray(np.packbits(matrix, axis=1))
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel() if packed.shape[1] else None
+        if keys is None:
+            return cls((), np.zeros(len(matrix), np.int32), sparse.csr_array((1, 0)))
+        _, first, pattern = np.unique(keys, return_index=True, return_inverse=True)
+        labels = tuple(names) if names is not None else tuple(f"group {j}" for j in range(matrix.shape[1]))
+        return cls(labels, pattern.astype(np.int32), sparse.csr_array(matrix[first].astype(np.float64)))
+
+    @classmethod
+    def of_subgroups(cls, subgroups: Iterable[Subgroup], table: pd.DataFrame) -> Membership:
+        """Evaluate ``subgroups`` once per distinct combination of the levels that they look at."""
+        subgroups = tuple(subgroups)
+        combination = np.zeros(len(table), dtype=np.int64)
+        for column, cuts in _cuts(subgroups).items():
+            if column not in table:
+                raise InputError(f"a subgroup needs a column {column!r}, which this table does not have")
+            codes, size = _codes(table[column], cuts)
+            if combination.max(initial=0) >= 2**62 // max(size, 1):
+                combination = np.unique(combination, return_inverse=True)[1]
+            combination = combination * size + codes
+        first, pattern = _distinct(combination)
+        distinct = table.iloc[first]
+        masks = np.column_stack([group.mask(distinct) for group in subgroups]) if subgroups else None
+        matrix = np.zeros((len(first), 0)) if masks is None else masks.astype(np.float64)
+        names = tuple(group.name for group in subgroups)
+        return cls(names, pattern.astype(np.int32), sparse.csr_array(matrix), subgroups)
+
+    def take(self, index: NDArray[Any]) -> Membership:
+        return Membership(self.names, self.pattern[index], self.table, self.subgroups)
+
+    def mask(self, group: int) -> NDArray[np.bool_]:
+        """Which rows belong to the subgroup at position ``group``, booleans (n,)."""
+        return self.table[:, [group]].toarray().ravel().astype(bool)[self.pattern]
+
+    def masks(self) -> NDArray[np.bool_]:
+        """Booleans (n x m)."""
+        return self.table.toarray().astype(bool)[self.pattern]
+
+
+def _cuts(subgroups: Iterable[Subgroup]) -> dict[str, set[float] | None]:
+    """For each column: the ends of its ranges, or None where it is compared by value."""
+    found: dict[str, set[float] | None] = {}
+    for group in subgroups:
+        for part in _leaves(group):
+            assert part.column is not None
+            ends = found.setdefault(part.column, set())
+            if part.kind == "equals":
+                found[part.column] = None
+            elif ends is not None:
+                ends.update(end for end in (part.low, part.high) if end is not None)
+    return found
+
+
+def _leaves(group: Subgroup) -> Iterable[Subgroup]:
+    return [leaf for part in group.parts for leaf in _leaves(part)] if group.parts else [group]
+
+
+def _codes(values: pd.Series, cuts: set[float] | None) -> tuple[NDArray[np.int64], int]:
+    """Codes under which every predicate on the column is constant."""
+    if cuts is not None:
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        ends = np.sort(np.fromiter(cuts, float))
+        codes = np.searchsorted(ends, numbers, side="right")
+        codes[np.isnan(numbers)] = ends.size + 1
+        return codes, ends.size + 2
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return values.cat.codes.to_numpy().astype(np.int64) + 1, len(values.cat.categories) + 1
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    return codes.astype(np.int64), len(distinct)
+
+
+def _distinct(combination: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First position of each distinct value, and each row's place among them."""
+    size = int(combination.max(initial=0)) + 1
+    if size > 4 * combination.size + 1000:
+        _, first, pattern = np.unique(combination, return_index=True, return_inverse=True)
+        return first, pattern
+    # few possible values: counting beats sorting
+    last_seen = np.full(size, -1, dtype=np.int64)
+    last_seen[combination] = np.arange(combination.size)
+    present = np.flatnonzero(last_seen >= 0)
+    place = np.zeros(size, dtype=np.int64)
+    place[present] = np.arange(present.size)
+    return last_seen[present], place[combination]
+
+
+def make_subgroups(
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    *,
+    min_mass: float = 0.01,
+    cap: int = 200,
+    intersections: bool = True,
+) -> SubgroupChoice:
+    """Every level of ``columns`` (numeric columns of many values: quarters) and their pairwise intersections.
+
+    Only subgroups that hold more than the share ``min_mass`` of the rows are kept, at most ``cap`` of them,
+    the largest first; the result says how many were too small and how many the cap left out.
+    """
+    single = {column: _levels(table[column]) for column in columns}
+    candidates = [group for groups in single.values() for group in groups]
+    if intersections:
+        candidates += [
+            Subgroup.all_of(one, two)
+            for first, second in combinations(columns, 2)
+            for one in single[first]
+            for two in single[second]
+        ]
+    if not candidates:
+        return SubgroupChoice((), 0, 0)
+    membership = Membership.of_subgroups(candidates, table)
+    per_pattern = np.bincount(membership.pattern, minlength=membership.table.shape[0])
+    share = (membership.table.T @ per_pattern) / max(len(table), 1)
+    # singles come before intersections of the same size: the sort is stable
+    order = np.argsort(-share, kind="stable")
+    large = [i for i in order if share[i] > min_mass]
+    empty = int((share == 0).sum())
+    kept = sorted(large[:cap])
+    return SubgroupChoice(
+        tuple(candidates[i] for i in kept),
+        too_small=len(candidates) - len(large) - empty,
+        over_cap=len(large) - len(kept),
+    )
+
+
+@dataclass(frozen=True)
+class SubgroupChoice:
+    """The subgroups made for a table; how many were below the minimum mass, how many over the cap."""
+
+    subgroups: tuple[Subgroup, ...]
+    too_small: int
+    over_cap: int
+
+
+def _levels(values: pd.Series, most: int = 50) -> list[Subgroup]:
+    """One subgroup a level; a numeric column of more than ``most`` levels is cut into quarters."""
+    column = str(values.name)
+    if isinstance(values.dtype, pd.CategoricalDtype) and not values.hasnans:
+        counts = np.bincount(values.cat.codes, minlength=len(values.cat.categories))
+        names = level_names(pd.Series(values.cat.categories))
+        order = np.argsort(-counts, kind="stable")
+        return [Subgroup.equals(column, names.iloc[i]) for i in order[:most] if counts[i]]
+    if pd.api.types.is_numeric_dtype(values.dtype) and values.nunique() > most:
+        cuts = np.unique(
+            np.nanquantile(values.to_numpy(dtype=np.float64, na_value=np.nan), [0.25, 0.5, 0.75])
+        )
+        ends = [None, *(float(cut) for cut in cuts), None]
+        return [Subgroup.between(column, low, high) for low, high in zip(ends, ends[1:], strict=False)]
+    counted = level_names(values).value_counts()
+    return [Subgroup.equals(column, level) for level in counted.index[:most]]
