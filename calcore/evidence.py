@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calcore.errors import DoesNotExist, InputError
 from calcore.subgroups import Membership
+from calcore.sums import sum_by
 from calcore.validation import Floats, as_scores, read_only, same_length
 
 if TYPE_CHECKING:
@@ -29,13 +30,29 @@ COLLAPSE_ABOVE = 200_000
 
 
 @dataclass(frozen=True, eq=False)
+class Drawn:
+    """What each source drew, (sources,) each: sum of weights v, sum of v squared, independent draws.
+
+    A draw is a row, or a unit of rows that belong together; ``draw_squared`` is the sum of their squared
+    weights. ``share`` is the part of the population's mass that the evidence is about: 1, or a subgroup's.
+    """
+
+    weight: Floats
+    weight_squared: Floats
+    size: Floats
+    draw_squared: Floats
+    share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """Rows (or sums of equal rows) with the mass of a positive and of a negative that each stands for.
 
     All arrays have shape (n,) and cannot be written. ``weight`` is the sampling weight v summed over the file
     rows that an entry stands for, ``weight_squared`` the sum of v squared (of v under frequency weights), from
     which errors are computed. ``source`` holds positions in ``sources``; ``label`` the recorded label, where
-    the observation model has one; ``row`` the position in the arrays that were given.
+    the observation model has one; ``row`` the position in the arrays that were given. ``drawn_elsewhere`` is
+    set where the sources drew more than is here: in the evidence of a subgroup.
     """
 
     score: Floats
@@ -53,6 +70,7 @@ class Evidence:
     time: NDArray[Any] | None = None
     membership: Membership | None = None
     row_parameters: Mapping[str, Floats] = field(default_factory=dict)
+    drawn_elsewhere: Drawn | None = None
     weighting: str = "importance"
     dropped: int = 0
     clipped: int = 0
@@ -66,6 +84,8 @@ class Evidence:
         for name in ("label", "rows", "row", "unit", "time"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only(getattr(self, name)))
+        parameters = {name: read_only(values) for name, values in self.row_parameters.items()}
+        object.__setattr__(self, "row_parameters", parameters)
 
     def __len__(self) -> int:
         return len(self.score)
@@ -78,12 +98,12 @@ class Evidence:
     @cached_property
     def count(self) -> Floats:
         """File rows behind each entry, (n,)."""
-        return np.ones(len(self)) if self.rows is None else self.rows.astype(np.float64)
+        return read_only(np.ones(len(self)) if self.rows is None else self.rows.astype(np.float64))
 
     @cached_property
     def mass(self) -> Floats:
         """P(X) that each entry stands for, (n,)."""
-        return self.positive + self.negative
+        return read_only(self.positive + self.negative)
 
     @property
     def base_rate(self) -> float:
@@ -93,28 +113,42 @@ class Evidence:
     @cached_property
     def residual(self) -> Floats:
         """Contribution of each entry to the moment E[Y - f]: a (1 - f) - b f, (n,)."""
-        return self.positive * (1.0 - self.score) - self.negative * self.score
+        return read_only(self.positive * (1.0 - self.score) - self.negative * self.score)
 
     @cached_property
+    def drawn(self) -> Drawn:
+        """Totals of each source: what the variance of a source's mean is computed from."""
+        if self.drawn_elsewhere is not None:
+            return self.drawn_elsewhere
+        sources = len(self.sources)
+        weight = sum_by(self.source, self.weight, sources)
+        squared = sum_by(self.source, self.weight_squared, sources)
+        draw_squared = squared
+        if self.unit is not None:
+            unit, place = np.unique(self.unit * sources + self.source, return_inverse=True)
+            size = sum_by(unit % sources, None, sources)
+            draw_squared = sum_by(unit % sources, sum_by(place, self.weight, unit.size) ** 2, sources)
+        elif self.weighting == "frequency":
+            size = weight
+        else:
+            size = sum_by(self.source, self.count, sources)
+        return Drawn(read_only(weight), read_only(squared), read_only(size), read_only(draw_squared))
+
+    @property
     def source_weight(self) -> Floats:
         """Sum of the sampling weights of each source, (sources,)."""
-        return np.bincount(self.source, self.weight, minlength=len(self.sources))
+        return self.drawn.weight
 
-    @cached_property
+    @property
     def source_size(self) -> Floats:
         """Independent draws of each source: rows, pairs or units; the sum of frequency weights."""
-        if self.unit is not None:
-            keys = self.unit * len(self.sources) + self.source
-            return np.bincount(np.unique(keys) % len(self.sources), minlength=len(self.sources)).astype(float)
-        if self.weighting == "frequency":
-            return self.source_weight
-        return np.bincount(self.source, self.count, minlength=len(self.sources))
+        return self.drawn.size
 
     @cached_property
     def covariate_weight(self) -> Floats:
         """Weight of each entry as a draw of X, on the scale of counts: (A + B) v, not below 0, (n,)."""
-        unit_mass = self.mass * self.source_weight[self.source]
-        return np.maximum(unit_mass, 0.0)
+        scale = (self.drawn.share * self.source_weight)[self.source]
+        return read_only(np.maximum(self.mass * scale, 0.0))
 
     def with_score(self, score: ArrayLike) -> Evidence:
         """The same rows at other scores (a calibrator's predictions)."""
@@ -127,37 +161,82 @@ class Evidence:
         return replace(self, positive=self.positive * factor, negative=self.negative * factor)
 
     def take(self, index: NDArray[Any]) -> Evidence:
-        """The rows at ``index`` (positions or booleans), each source again of total weight one."""
-        source = self.source[index]
-        weight = self.weight[index]
-        kept = np.bincount(source, weight, minlength=len(self.sources))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scale = np.where(kept > 0, self.source_weight / kept, 0.0)[source]
-        optional = {
-            name: None if getattr(self, name) is None else getattr(self, name)[index]
-            for name in ("label", "rows", "row", "unit", "time")
-        }
+        """The rows at ``index`` (positions or booleans), each source again of its total weight.
+
+        For a part that does not depend on the labels or scores, such as all folds but one.
+        """
+        sources = len(self.sources)
+        here = sum_by(self.source, self.weight, sources)
+        part = self._rows(index)
+        kept = sum_by(part.source, part.weight, sources)
+        scale = np.divide(here, kept, out=np.zeros(sources), where=kept > 0)[part.source]
+        elsewhere = None
+        if self.drawn_elsewhere is not None:
+            part_of = np.divide(kept, here, out=np.zeros(sources), where=here > 0)
+            whole = self.drawn_elsewhere
+            elsewhere = Drawn(
+                whole.weight * part_of,
+                whole.weight_squared * part_of,
+                whole.size * part_of,
+                whole.draw_squared * part_of,
+                whole.share,
+            )
         return replace(
-            self,
-            score=self.score[index],
-            positive=self.positive[index] * scale,
-            negative=self.negative[index] * scale,
-            weight=weight,
-            weight_squared=self.weight_squared[index],
-            source=source,
-            membership=None if self.membership is None else self.membership.take(index),
-            row_parameters={name: values[index] for name, values in self.row_parameters.items()},
-            **optional,
+            part,
+            positive=part.positive * scale,
+            negative=part.negative * scale,
+            drawn_elsewhere=elsewhere,
         )
 
     def without_groups(self) -> Evidence:
         return replace(self, membership=None)
 
     def group(self, position: int) -> Evidence:
-        """The rows of one subgroup as evidence of their own."""
+        """The rows of one subgroup as evidence of their own, of mass 1.
+
+        A sample of the population gives a sample of the subgroup. Of other sources (positives only, mixtures)
+        a subgroup holds shares that differ, so what each drew in all is kept beside its rows. Raises
+        DoesNotExist where no mass is left.
+        """
         if self.membership is None:
             raise InputError("this evidence has no subgroups: give groups when it is made")
-        return self.take(self.membership.mask(position)).without_groups()
+        inside = self.membership.mask(position)
+        mass = float(self.mass[inside].sum())
+        if not mass > 0:
+            raise DoesNotExist(f"no mass is left in the subgroup {self.membership.names[position]!r}")
+        if np.allclose(self.mass * self.source_weight[self.source], self.weight):
+            return self.take(inside).without_groups()
+        part = self._rows(inside)
+        return replace(
+            part,
+            positive=part.positive / mass,
+            negative=part.negative / mass,
+            membership=None,
+            drawn_elsewhere=replace(self.drawn, share=self.drawn.share * mass),
+        )
+
+    def _rows(self, index: NDArray[Any]) -> Evidence:
+        """The rows at ``index`` with everything that belongs to them, unscaled."""
+
+        def part(values: Any) -> Any:
+            return None if values is None else values[index]
+
+        return replace(
+            self,
+            score=self.score[index],
+            positive=self.positive[index],
+            negative=self.negative[index],
+            weight=self.weight[index],
+            weight_squared=self.weight_squared[index],
+            source=self.source[index],
+            label=part(self.label),
+            rows=part(self.rows),
+            row=part(self.row),
+            unit=part(self.unit),
+            time=part(self.time),
+            membership=None if self.membership is None else self.membership.take(index),
+            row_parameters={name: values[index] for name, values in self.row_parameters.items()},
+        )
 
 
 def compress(
@@ -200,19 +279,20 @@ def compress(
     group, first, entries = _group(key, size)
 
     def total(values: Floats | None) -> Floats:
-        return np.bincount(group, values, minlength=entries).astype(np.float64)
+        return sum_by(group, values, entries)
 
     plain = evidence.rows is None and bool((evidence.weight == 1).all())
     rows = total(None if evidence.rows is None else evidence.count)
     weight = rows if plain else total(evidence.weight)
     # a and b are the same multiple of the weight all over an entry: one representative gives both
     per_weight = weight / evidence.weight[first]
-    if grid is None:
-        score = evidence.score[first]
-    else:
-        score = np.clip(
-            total(evidence.score if plain else evidence.score * evidence.weight) / weight, 0.0, 1.0
-        )
+    score = evidence.score[first]
+    if grid is not None:
+        mean = total(evidence.score if plain else evidence.score * evidence.weight) / weight
+        # a mean must not leave its bucket by rounding: .3 three times is one bin lower
+        bucket = _bucket(score, grid)
+        last = np.where(bucket < grid - 1, np.nextafter((bucket + 1) / grid, 0.0), 1.0)
+        score = np.clip(mean, bucket / grid, last)
     membership = evidence.membership.take(first) if joint and evidence.membership is not None else None
     collapsed = replace(
         evidence,
@@ -239,7 +319,15 @@ def _score_key(score: Floats, grid: int | None) -> tuple[NDArray[np.int64], int]
     if grid is None:
         distinct, key = np.unique(score, return_inverse=True)
         return key.astype(np.int64), distinct.size
-    return np.minimum((score * grid).astype(np.int64), grid - 1), grid
+    return _bucket(score, grid), grid
+
+
+def _bucket(score: Floats, grid: int) -> NDArray[np.int64]:
+    """The bucket [i/grid, (i + 1)/grid) of each score, the last closed, as Bins has it."""
+    place = np.minimum((score * grid).astype(np.int64), grid - 1)
+    place += (score >= (place + 1) / grid) & (place < grid - 1)
+    place -= score < place / grid
+    return place
 
 
 def _group(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:

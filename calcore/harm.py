@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from calcore.calibrators import Calibrator
@@ -13,6 +14,7 @@ from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
 from calcore.observation import Noisy
 from calcore.observation.labelled import Clean
+from calcore.sums import sum_by
 from calcore.validation import Floats
 
 LARGE = 20_000
@@ -49,21 +51,24 @@ def harm_check(
     score, place = np.unique(evidence.score, return_inverse=True)
     if score.size > 2 * BUCKETS:
         bucket = np.minimum((evidence.score * BUCKETS).astype(np.int64), BUCKETS - 1)
-        _, place = np.unique(bucket, return_inverse=True)
-        mass = np.bincount(place, weight)
-        score = np.bincount(place, evidence.score * weight) / np.where(mass > 0, mass, 1.0)
-    mass = np.bincount(place, weight)
+        occupied, place = np.unique(bucket, return_inverse=True)
+        heavy = np.maximum(sum_by(place, weight, occupied.size), np.finfo(float).tiny)
+        score = sum_by(place, evidence.score * weight, occupied.size) / heavy
+    mass = sum_by(place, weight, score.size)
     score, mass = np.clip(score[mass > 0], 0.0, 1.0), mass[mass > 0]
     if not mass.size:
         raise DoesNotExist("no row says where the population's scores lie")
-    n = int(np.bincount(evidence.source, evidence.count)[_population_source(evidence)])
+    n = _population_size(evidence)
     model = evidence.model
     flips = model if isinstance(model, Noisy) and model.known and not evidence.row_parameters else None
     study = _Study(calibrator, score, mass / mass.sum(), bins, draws, seed)
+    # the file's own scores, each as often as it occurs; under sampling weights drawn in their proportion
+    own = mass * n / mass.sum()
+    counts = np.rint(own).astype(np.int64) if np.allclose(own, np.rint(own), atol=1e-6) else None
     return Harm(
-        study.distance(n, None, own_counts=np.rint(mass * n / mass.sum())),
+        study.distance(n, None, counts),
         study.distance(LARGE, None),
-        None if flips is None else study.distance(n, flips),
+        None if flips is None else study.distance(n, flips, counts),
         n,
         draws,
         bins,
@@ -71,9 +76,11 @@ def harm_check(
     )
 
 
-def _population_source(evidence: Evidence) -> int:
-    """The source that carries most of the mass of X."""
-    return int(np.argmax(np.bincount(evidence.source, evidence.covariate_weight)))
+def _population_size(evidence: Evidence) -> int:
+    """File rows of the source that carries most of the mass of X."""
+    sources = len(evidence.sources)
+    carries = sum_by(evidence.source, evidence.covariate_weight, sources)
+    return int(sum_by(evidence.source, evidence.count, sources)[np.argmax(carries)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,18 +92,16 @@ class _Study:
     draws: int
     seed: int
 
-    def distance(self, n: int, flips: Noisy | None, own_counts: Floats | None = None) -> float:
+    def distance(self, n: int, flips: Noisy | None, own: NDArray[np.int64] | None = None) -> float:
         rng = np.random.default_rng(self.seed)
         found = []
         for _ in range(self.draws):
-            counts = rng.multinomial(n, self.share) if own_counts is None else own_counts.astype(np.int64)
+            counts = rng.multinomial(n, self.share) if own is None else own
             found.append(self._one(rng, counts, flips))
         return float(np.mean(found))
 
-    def _one(self, rng: np.random.Generator, counts: np.ndarray, flips: Noisy | None) -> float:
-        rate = self.score
-        if flips is not None:
-            rate = flips.rho0 + (1 - flips.rho0 - flips.rho1) * rate  # type: ignore[operator]
+    def _one(self, rng: np.random.Generator, counts: NDArray[np.int64], flips: Noisy | None) -> float:
+        rate = self.score if flips is None else flips.recorded_rate(self.score)
         ones = rng.binomial(counts, np.clip(rate, 0.0, 1.0))
         number = np.concatenate([ones, counts - ones]).astype(np.float64)
         drawn = (flips or Clean()).evidence(
@@ -107,4 +112,4 @@ class _Study:
         )
         moved = clone(self.calibrator).fit(drawn).predict(self.score) - self.score
         key = Bins.equal_width(self.bins).index(self.score)
-        return float(np.abs(np.bincount(key, counts * moved)).sum() / counts.sum())
+        return float(np.abs(sum_by(key, counts * moved, self.bins)).sum() / counts.sum())

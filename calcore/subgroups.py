@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,8 @@ class Subgroup:
 
     @classmethod
     def equals(cls, column: str, value: Any) -> Subgroup:
-        """Rows whose ``column`` is ``value``, compared as text; missing values are the level "(missing)"."""
-        return cls("equals", column=column, value=str(value))
+        """Rows whose ``column`` is ``value``, compared as ``level_names`` writes it; "(missing)" is a level."""
+        return cls("equals", column=column, value=str(level_names(pd.Series([value])).iloc[0]))
 
     @classmethod
     def between(cls, column: str, low: float | None, high: float | None) -> Subgroup:
@@ -60,8 +60,13 @@ class Subgroup:
         if self.kind in ("equals", "between"):
             if not isinstance(self.column, str) or self.parts:
                 raise InputError(f"a subgroup of kind {self.kind!r} needs one column name")
-            if self.kind == "between" and self.low is None and self.high is None:
+            ends = [end for end in (self.low, self.high) if end is not None]
+            if self.kind == "equals" and not isinstance(self.value, str):
+                raise InputError(f"the value of {self.column!r} must be text, got {self.value!r}")
+            if self.kind == "between" and not ends:
                 raise InputError(f"the range of {self.column!r} needs a lower or an upper end")
+            if not all(isinstance(end, (int, float)) and np.isfinite(end) for end in ends):
+                raise InputError(f"the ends of the range of {self.column!r} must be finite numbers, got {ends}")
         elif self.kind in ("all_of", "any_of"):
             if not self.parts:
                 raise InputError(f"a subgroup of kind {self.kind!r} needs at least one part")
@@ -74,10 +79,10 @@ class Subgroup:
             return f"{self.column} = {self.value}"
         if self.kind == "between":
             if self.low is None:
-                return f"{self.column} < {self.high:g}"
+                return f"{self.column} < {self.high:.12g}"
             if self.high is None:
-                return f"{self.column} ≥ {self.low:g}"
-            return f"{self.low:g} ≤ {self.column} < {self.high:g}"
+                return f"{self.column} ≥ {self.low:.12g}"
+            return f"{self.low:.12g} ≤ {self.column} < {self.high:.12g}"
         joined = (" and " if self.kind == "all_of" else " or ").join(
             f"({part.name})" if part.parts else part.name for part in self.parts
         )
@@ -128,10 +133,12 @@ class Subgroup:
                 f"not a subgroup definition: {dict(data) if isinstance(data, Mapping) else data!r}"
             )
         if "parts" in data:
+            if not isinstance(data["parts"], (list, tuple)):
+                raise InputError(f"the parts of a subgroup must be a list, got {data['parts']!r}")
             return cls(kind, parts=tuple(cls.from_dict(part) for part in data["parts"]))
         if kind == "equals":
-            return cls.equals(data["column"], data["value"])
-        return cls.between(data["column"], data["low"], data["high"])
+            return cls(kind, column=data["column"], value=data["value"])
+        return cls(kind, column=data["column"], low=data["low"], high=data["high"])
 
 
 def level_names(values: pd.Series) -> pd.Series:
@@ -139,12 +146,14 @@ def level_names(values: pd.Series) -> pd.Series:
     if isinstance(values.dtype, pd.CategoricalDtype):
         if not values.hasnans and values.cat.categories.dtype == "str":
             return values
-        return level_names(values.astype(values.cat.categories.dtype))
-    if pd.api.types.is_float_dtype(values.dtype):
-        whole = values.dropna()
-        if len(whole) and bool((whole % 1 == 0).all()):
-            values = values.astype("Int64")
-    return values.astype("str").where(values.notna(), MISSING)
+        of_category = level_names(pd.Series(values.cat.categories)).to_numpy(dtype=object)
+        names = np.append(of_category, MISSING)[values.cat.codes]
+        return pd.Series(names, index=values.index, dtype="str")
+    text = values.astype("str")
+    if not pd.api.types.is_string_dtype(values):
+        # value by value: what else the column holds must not change a level's name
+        text = text.str.removesuffix(".0")
+    return text.where(values.notna(), MISSING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +175,7 @@ class Membership:
         matrix = np.asarray(masks)
         if matrix.ndim != 2:
             raise InputError(f"groups: must be rows x groups, got shape {matrix.shape}")
-        if not np.isin(matrix, (0, 1)).all():
+        if matrix.dtype != bool and not np.isin(matrix, (0, 1)).all():
             raise InputError("groups: must hold only true and false")
         matrix = matrix.astype(bool)
         if names is not None and len(names) != matrix.shape[1]:
@@ -193,10 +202,10 @@ class Membership:
             combination = combination * size + codes
         first, pattern = _distinct(combination)
         distinct = table.iloc[first]
-        masks = np.column_stack([group.mask(distinct) for group in subgroups]) if subgroups else None
-        matrix = np.zeros((len(first), 0)) if masks is None else masks.astype(np.float64)
-        names = tuple(group.name for group in subgroups)
-        return cls(names, pattern.astype(np.int32), sparse.csr_array(matrix), subgroups)
+        masks = np.array([group.mask(distinct) for group in subgroups]).reshape(-1, len(first)).T
+        # combinations of levels with equal membership are one pattern
+        merged = cls.of_masks(masks, [group.name for group in subgroups])
+        return cls(merged.names, merged.pattern[pattern], merged.table, subgroups)
 
     def take(self, index: NDArray[Any]) -> Membership:
         return Membership(self.names, self.pattern[index], self.table, self.subgroups)
@@ -211,13 +220,13 @@ class Membership:
 
 
 def _cuts(subgroups: Iterable[Subgroup]) -> dict[str, set[float] | None]:
-    """For each column: the ends of its ranges, or None where it is compared by value."""
+    """For each column: the ends of its ranges, or None where it is compared with a value (not only missing)."""
     found: dict[str, set[float] | None] = {}
     for group in subgroups:
         for part in _leaves(group):
             assert part.column is not None
             ends = found.setdefault(part.column, set())
-            if part.kind == "equals":
+            if part.kind == "equals" and part.value != MISSING:
                 found[part.column] = None
             elif ends is not None:
                 ends.update(end for end in (part.low, part.high) if end is not None)
@@ -230,7 +239,7 @@ def _leaves(group: Subgroup) -> Iterable[Subgroup]:
 
 def _codes(values: pd.Series, cuts: set[float] | None) -> tuple[NDArray[np.int64], int]:
     """Codes under which every predicate on the column is constant."""
-    if cuts is not None:
+    if cuts is not None and pd.api.types.is_numeric_dtype(values.dtype):
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         ends = np.sort(np.fromiter(cuts, float))
         codes = np.searchsorted(ends, numbers, side="right")
@@ -267,32 +276,27 @@ def make_subgroups(
 ) -> SubgroupChoice:
     """Every level of ``columns`` (numeric columns of many values: quarters) and their pairwise intersections.
 
-    Only subgroups that hold more than the share ``min_mass`` of the rows are kept, at most ``cap`` of them,
-    the largest first; the result says how many were too small and how many the cap left out.
+    Missing values are a level of their own. Only subgroups that hold more than the share ``min_mass`` of the
+    rows are kept, at most ``cap`` of them, the largest first; the result says how many were too small and how
+    many the cap left out.
     """
-    single = {column: _levels(table[column]) for column in columns}
-    candidates = [group for groups in single.values() for group in groups]
-    if intersections:
-        candidates += [
-            Subgroup.all_of(one, two)
-            for first, second in combinations(columns, 2)
-            for one in single[first]
-            for two in single[second]
-        ]
-    if not candidates:
-        return SubgroupChoice((), 0, 0)
-    membership = Membership.of_subgroups(candidates, table)
-    per_pattern = np.bincount(membership.pattern, minlength=membership.table.shape[0])
-    share = (membership.table.T @ per_pattern) / max(len(table), 1)
+    levels = {column: _levels(table[column]) for column in dict.fromkeys(columns)}
+    coded = {column: _level_codes(found.groups, table) for column, found in levels.items()}
+    candidates = [group for found in levels.values() for group in found.groups]
+    counts = [np.bincount(code, minlength=size + 1)[:size] for code, size in coded.values()]
+    for one, two in combinations(levels, 2) if intersections else ():
+        (code, size), (other_code, other_size) = coded[one], coded[two]
+        pairs = np.bincount(code * (other_size + 1) + other_code, minlength=(size + 1) * (other_size + 1))
+        counts.append(pairs.reshape(size + 1, other_size + 1)[:size, :other_size].ravel())
+        candidates += [Subgroup.all_of(a, b) for a in levels[one].groups for b in levels[two].groups]
+    share = np.concatenate([np.zeros(0), *counts]) / max(len(table), 1)
     # singles come before intersections of the same size: the sort is stable
-    order = np.argsort(-share, kind="stable")
-    large = [i for i in order if share[i] > min_mass]
-    empty = int((share == 0).sum())
+    large = [i for i in np.argsort(-share, kind="stable") if share[i] > min_mass]
     kept = sorted(large[:cap])
     return SubgroupChoice(
         tuple(candidates[i] for i in kept),
-        too_small=len(candidates) - len(large) - empty,
-        over_cap=len(large) - len(kept),
+        too_small=int((share > 0).sum()) - len(large),
+        over_cap=len(large) - len(kept) + sum(found.left_out for found in levels.values()),
     )
 
 
@@ -305,19 +309,31 @@ class SubgroupChoice:
     over_cap: int
 
 
-def _levels(values: pd.Series, most: int = 50) -> list[Subgroup]:
-    """One subgroup a level; a numeric column of more than ``most`` levels is cut into quarters."""
+@dataclass(frozen=True)
+class _Levels:
+    """Disjoint subgroups of one column, and how many of its levels are not among them."""
+
+    groups: list[Subgroup]
+    left_out: int = 0
+
+
+def _levels(values: pd.Series, most: int = 50) -> _Levels:
+    """The ``most`` largest levels of a column; a numeric column of more than that is cut into quarters."""
     column = str(values.name)
-    if isinstance(values.dtype, pd.CategoricalDtype) and not values.hasnans:
-        counts = np.bincount(values.cat.codes, minlength=len(values.cat.categories))
-        names = level_names(pd.Series(values.cat.categories))
-        order = np.argsort(-counts, kind="stable")
-        return [Subgroup.equals(column, names.iloc[i]) for i in order[:most] if counts[i]]
     if pd.api.types.is_numeric_dtype(values.dtype) and values.nunique() > most:
-        cuts = np.unique(
-            np.nanquantile(values.to_numpy(dtype=np.float64, na_value=np.nan), [0.25, 0.5, 0.75])
-        )
+        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        cuts = np.unique(np.quantile(numbers[np.isfinite(numbers)], [0.25, 0.5, 0.75]))
         ends = [None, *(float(cut) for cut in cuts), None]
-        return [Subgroup.between(column, low, high) for low, high in zip(ends, ends[1:], strict=False)]
+        quarters = [Subgroup.between(column, low, high) for low, high in pairwise(ends)]
+        return _Levels([*quarters, Subgroup.equals(column, MISSING)] if values.hasnans else quarters)
     counted = level_names(values).value_counts()
-    return [Subgroup.equals(column, level) for level in counted.index[:most]]
+    present = counted.index[counted > 0]
+    return _Levels([Subgroup.equals(column, level) for level in present[:most]], max(len(present) - most, 0))
+
+
+def _level_codes(groups: Sequence[Subgroup], table: pd.DataFrame) -> tuple[NDArray[np.int64], int]:
+    """For disjoint ``groups``: the position of each row's group, their number where it has none."""
+    member = Membership.of_subgroups(groups, table)
+    matrix = member.table.toarray()
+    of_pattern = np.where(matrix.any(axis=1), matrix.argmax(axis=1), len(groups)) if groups else np.zeros(1)
+    return of_pattern.astype(np.int64)[member.pattern], len(groups)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from calcore.errors import InputError
@@ -21,19 +22,20 @@ def _positions(bad: NDArray[np.bool_], limit: int = 5) -> str:
 
 
 def as_floats(values: ArrayLike, name: str) -> Floats:
-    """A one-dimensional float64 array; missing values become NaN. Raises InputError on text or wrong shape."""
-    if hasattr(values, "to_numpy"):  # pandas, with its nullable and Arrow types
-        try:
-            array = values.to_numpy(dtype=np.float64, na_value=np.nan)  # type: ignore[union-attr]
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{name}: holds values that are not numbers ({error})") from None
-    else:
-        try:
+    """A one-dimensional float64 array; missing values become NaN.
+
+    Takes lists, numpy, pandas with its nullable and Arrow types, and Arrow arrays; a single column may have
+    the shape (n, 1). Raises InputError on what is not a number, or on another shape.
+    """
+    try:
+        if isinstance(values, (pd.Series, pd.Index)):
+            array = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
             array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{name}: holds values that are not numbers") from None
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name}: holds values that are not numbers ({error})") from None
+    if array.ndim == 2 and array.shape[-1] == 1:
+        array = array.ravel()
     if array.ndim != 1:
         raise InputError(f"{name}: must be one-dimensional, got shape {array.shape}")
     return np.ascontiguousarray(array)
@@ -83,8 +85,6 @@ def as_weights(values: ArrayLike | None, n: int) -> Floats | None:
 
 def as_codes(values: ArrayLike, n: int, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Integer codes (n,) of arbitrary identifiers, and the distinct identifiers in order of first code."""
-    import pandas as pd
-
     codes, distinct = pd.factorize(pd.Series(values), use_na_sentinel=False)
     same_length(codes, n, name)
     return codes.astype(np.int64), np.asarray(distinct)
@@ -110,7 +110,8 @@ def fraction(value: float, name: str, *, open_interval: bool = True) -> float:
 
 def whole_number(value: int, name: str, low: int, high: int) -> int:
     """An integer in [low, high]."""
-    if isinstance(value, bool) or int(value) != value or not low <= value <= high:
+    whole = isinstance(value, (int, np.integer)) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole or not low <= value <= high:
         raise InputError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return int(value)
 

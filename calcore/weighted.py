@@ -23,7 +23,7 @@ def weighted_quantile(values: Floats, weights: Floats | None, q: float | Floats)
     ``np.quantile``; with whole weights it is ``np.quantile`` of each value repeated that often.
     """
     if weights is None or bool((weights == 1).all()):
-        return np.quantile(values, q)
+        return np.asarray(np.quantile(values, q), dtype=np.float64)
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     reach = np.cumsum(weights[order] / counting_unit(weights))
@@ -35,7 +35,7 @@ def weighted_quantile(values: Floats, weights: Floats | None, q: float | Floats)
     last = ordered.size - 1
     low = ordered[np.minimum(np.searchsorted(reach, below + slack, side="right"), last)]
     high = ordered[np.minimum(np.searchsorted(reach, below + 1 + slack, side="right"), last)]
-    return low + (position - below) * (high - low)
+    return np.asarray(low + (position - below) * (high - low), dtype=np.float64)
 
 
 def weighted_median(values: Floats, weights: Floats | None) -> float:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from calcore.errors import DoesNotExist
 from calcore.evidence import Evidence
@@ -15,7 +16,7 @@ from calcore.maps import CalibrationMap
 from calcore.maps.functions import ConstantFunction
 from calcore.maps.map_function import MapFunction
 from calcore.observation import Clean
-from calcore.validation import Floats
+from calcore.validation import Floats, as_floats
 
 #: Every calibrator by name, in the order in which they are offered; a new one registers by being defined.
 REGISTRY: dict[str, type[Calibrator]] = {}
@@ -73,7 +74,8 @@ class Calibrator(BaseEstimator, ABC):
 
     def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """Calibrated scores (n,) in [0, 1]."""
-        return self.map_.predict(scores, groups)
+        check_is_fitted(self, "map_")
+        return self.map_.predict(as_floats(scores, "score"), groups)
 
     @abstractmethod
     def _fit(self, evidence: Evidence) -> MapFunction:
@@ -87,13 +89,11 @@ class Calibrator(BaseEstimator, ABC):
 
     def _constant(self, evidence: Evidence) -> ConstantFunction | None:
         """The constant map where nothing else can be learned: one row, one class, no mass of one class."""
-        one_label = evidence.label is not None and bool((evidence.label == evidence.label[0]).all())
-        if evidence.n == 1 or one_label:
-            assert evidence.label is not None
+        if evidence.label is not None and bool((evidence.label == evidence.label[0]).all()):
             self._warn("one class of labels only: the map is constant")
-            return ConstantFunction(value=float(np.clip(evidence.label[0], 0.0, 1.0)))
+            return ConstantFunction(value=float(evidence.label[0]))
         rate = float(np.clip(evidence.base_rate, 0.0, 1.0)) if evidence.mass.sum() > 0 else 0.5
-        if evidence.positive.sum() <= 0 or evidence.negative.sum() <= 0:
-            self._warn("no mass of one class is left: the map is constant")
+        if evidence.n == 1 or evidence.positive.sum() <= 0 or evidence.negative.sum() <= 0:
+            self._warn("one row, or no mass of one class: the map is constant")
             return ConstantFunction(value=rate)
         return None

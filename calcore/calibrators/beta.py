@@ -46,10 +46,8 @@ class Beta(Calibrator):
             coefficients = np.zeros(2)
             coefficients[used] = fit.coefficients
         self.a_, self.b_, self.c_ = float(coefficients[0]), float(coefficients[1]), fit.intercept
-        if fit.at_bound:
-            self._warn(
-                "the classes are (almost) separated by the score: a coefficient was stopped at its bound"
-            )
+        if fit.separated:
+            self._warn("the score (almost) separates the classes: no finite map is best, this one is bounded")
         if min(self.a_, self.b_) < 0:
             self._warn(
                 f"the map decreases somewhere (a = {self.a_:.3g}, b = {self.b_:.3g}): it changes the ranking"

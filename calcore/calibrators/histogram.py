@@ -9,6 +9,7 @@ from calcore.evidence import Evidence
 from calcore.maps.functions import ConstantFunction, StepFunction
 from calcore.maps.map_function import MapFunction
 from calcore.metrics.binning import Bins
+from calcore.sums import sum_by
 
 
 class HistogramBinning(Calibrator):
@@ -29,8 +30,8 @@ class HistogramBinning(Calibrator):
         if bins.edges[0] == bins.edges[-1]:
             return ConstantFunction(value=float(np.clip(evidence.base_rate, 0.0, 1.0)))
         key, count = bins.index(evidence.score), len(bins)
-        positive = np.bincount(key, evidence.positive, minlength=count)
-        mass = np.bincount(key, evidence.mass, minlength=count)
+        positive = sum_by(key, evidence.positive, count)
+        mass = sum_by(key, evidence.mass, count)
         middle = (bins.edges[:-1] + bins.edges[1:]) / 2
         values = np.divide(positive, mass, out=middle, where=mass > 1e-12)
         empty = int((mass <= 1e-12).sum())

@@ -10,6 +10,7 @@ from calcore.evidence import Evidence
 from calcore.maps.functions import ConstantFunction, PiecewiseLinearFunction
 from calcore.maps.map_function import MapFunction
 from calcore.metrics.binning import Bins
+from calcore.sums import sum_by
 from calcore.validation import Floats
 
 
@@ -49,19 +50,19 @@ def _steps(evidence: Evidence) -> tuple[Floats, Floats, Floats]:
     vertical step, and the minorant passes below it.
     """
     x, place = np.unique(evidence.score, return_inverse=True)
-    positive = np.bincount(place, evidence.positive)
-    mass = np.bincount(place, evidence.mass)
+    positive = sum_by(place, evidence.positive, x.size)
+    mass = sum_by(place, evidence.mass, x.size)
     tiny = 1e-12 * np.abs(mass).sum() / mass.size
     if (mass < -tiny).any():
         bins = Bins.equal_mass(evidence.score, int(np.clip(np.sqrt(evidence.n), 10, 200)))
         place = bins.index(x)
         count = len(bins)
-        total = np.bincount(place, mass, minlength=count)
+        total = sum_by(place, mass, count)
         good = total > tiny
-        middle = np.bincount(place, x, minlength=count) / np.maximum(np.bincount(place, minlength=count), 1)
-        return middle[good], np.bincount(place, positive, minlength=count)[good], total[good]
+        middle = sum_by(place, x, count) / np.maximum(sum_by(place, None, count), 1)
+        return middle[good], sum_by(place, positive, count)[good], total[good]
     heavy = mass > tiny
     owner = np.cumsum(heavy) - heavy
     last = int(heavy.sum()) - 1
     owner = np.minimum(owner, last)
-    return x[heavy], np.bincount(owner, positive, minlength=last + 1), mass[heavy]
+    return x[heavy], sum_by(owner, positive, last + 1), mass[heavy]

@@ -24,11 +24,14 @@ def logit(score: Floats, clip: float) -> Floats:
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """``coefficients`` of the features and ``intercept``; ``at_bound`` if the box stopped the fit."""
+    """``coefficients`` of the features and ``intercept``; ``separated`` where no finite fit is best.
+
+    That is where the features tell the classes apart without error: larger coefficients always fit better.
+    """
 
     coefficients: Floats
     intercept: float
-    at_bound: bool
+    separated: bool
 
 
 def check_penalty(C: float | None) -> None:
@@ -39,8 +42,8 @@ def check_penalty(C: float | None) -> None:
 def fit_logistic(evidence: Evidence, features: Floats, C: float | None = None) -> LogisticFit:
     """Minimise the sum of a l(z, 1) + b l(z, 0), l the logistic loss of z = features @ w + c.
 
-    ``features`` (n, d). With ``C``, |w|^2 / (2 C) is added on the scale of counts, as scikit-learn does. Every
-    coefficient stays within +-BOUND; the intercept too. Convex where a + b >= 0.
+    ``features`` (n, d). With ``C``, |w|^2 / (2 C) is added on the scale of counts, as scikit-learn does.
+    Every coefficient stays within +-BOUND; the intercept too. Convex where a + b >= 0.
     """
     design = np.column_stack([features, np.ones(len(features))])
     scale = float(evidence.weight.sum())
@@ -51,10 +54,11 @@ def fit_logistic(evidence: Evidence, features: Floats, C: float | None = None) -
     start = np.zeros(design.shape[1])
     problem = _Problem(design, evidence.positive, evidence.mass, penalty)
     found = problem.newton(start, free)
-    at_bound = bool((np.abs(found) > BOUND).any()) or not np.isfinite(found).all()
-    if at_bound:
+    outside = bool((np.abs(found) > BOUND).any()) or not np.isfinite(found).all()
+    if outside:
         found = problem.in_box()
-    return LogisticFit(found[:-1], float(found[-1]), at_bound)
+    # scores of exactly 0 and 1 fit without loss before a coefficient gets anywhere near the bound
+    return LogisticFit(found[:-1], float(found[-1]), outside or 0 <= problem.value(found) < 1e-9)
 
 
 @dataclass(frozen=True, eq=False)

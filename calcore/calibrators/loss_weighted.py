@@ -63,7 +63,7 @@ def recommended(d_hat: float, start: float = GATE_START, width: float = GATE_WID
 
 
 class LWCal(Calibrator):
-    """Isotonic regression with weights clip(sigmoid(-(loss - m) / (1.4826 s + epsilon)), floor, 1) (LWCal, Eq. 2).
+    """Isotonic with weights clip(sigmoid(-(loss - m) / (1.4826 s + epsilon)), floor, 1) (LWCal, Eq. 2).
 
     m is the median loss, s the median absolute deviation; the weights multiply both weights of the evidence.
     Fitted: ``audit_`` (GateAudit).

@@ -25,7 +25,7 @@ class Platt(Calibrator):
     """
 
     title = "Platt"
-    summary = "A line on the log-odds: two numbers, steady on few rows, never changes the ranking."
+    summary = "A line on the log-odds: two numbers, steady on few rows, keeps the ranking."
 
     def __init__(self, C: float | None = None, smoothing: bool = False, clip: float = CLIP) -> None:
         self.C = C
@@ -43,8 +43,8 @@ class Platt(Calibrator):
         targets = _smoothed(evidence) if self.smoothing else evidence
         fit = fit_logistic(targets, logit(evidence.score, self.clip)[:, None], self.C)
         self.a_, self.b_ = float(fit.coefficients[0]), fit.intercept
-        if fit.at_bound:
-            self._warn("the classes are (almost) separated by the score: the slope was stopped at its bound")
+        if fit.separated:
+            self._warn("the score (almost) separates the classes: no finite map is best, this one is bounded")
         if self.a_ < 0:
             self._warn(f"the map is decreasing (slope {self.a_:.3g}): it turns the ranking round")
         return LogisticFunction(slope=self.a_, intercept=self.b_, clip=self.clip)

@@ -1,8 +1,8 @@
 """Files of scores: bytes, a path or a file object to typed columns and an account of every row.
 
-    ingested = read(data, filename="scores.csv")
-    ingested.report.sentence()
-    ingested.columns.score
+ingested = read(data, filename="scores.csv")
+ingested.report.sentence()
+ingested.columns.score
 """
 
 from .choices import Choices, FileFormat, LabelMapping, Question, Roles, answer

@@ -12,7 +12,7 @@ ScoreScale = Literal["probability", "percent", "logit"]
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How the bytes are laid out; in a choice None means "find it", in a report None means "does not apply"."""
+    """How the bytes are laid out; None means "find it" in a choice, "does not apply" in a report."""
 
     encoding: str | None = None
     separator: str | None = None

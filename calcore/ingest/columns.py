@@ -15,7 +15,8 @@ from .numbers import Numbers, from_floats, parse_numbers
 
 MISSING = "(missing)"
 DISTINCT_CAP = 1_000
-DISTINCT_ROWS = 20_000
+DISTINCT_ROWS = 5_000
+_FEW = 16
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Categories:
 
     def counts(self) -> np.ndarray:
         """How many rows each value has."""
+        if len(self.values) <= _FEW:  # comparing small codes is several times faster than bincount's casts
+            return np.array([np.count_nonzero(self.codes == i) for i in range(len(self.values))], np.int64)
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
 
 
@@ -56,14 +59,8 @@ class Column:
     def missing(self) -> int:
         """The number of empty cells."""
         if pa.types.is_dictionary(self.data.type):
-            return int((self.categories.codes < 0).sum()) if self._has_blank else 0
+            return int(np.count_nonzero(self.categories.codes < 0))
         return int(self.data.null_count)
-
-    @property
-    def _has_blank(self) -> bool:
-        return self.data.null_count > 0 or any(
-            not text.strip() for chunk in self.data.chunks for text in chunk.dictionary.to_pylist()
-        )
 
     @cached_property
     def sample(self) -> Column:
@@ -88,9 +85,9 @@ class Column:
     def categories(self) -> Categories:
         """The column as trimmed texts; values that differ only in outer spaces are one."""
         data = self.data
-        if not pa.types.is_dictionary(data.type):
-            data = data.dictionary_encode()
-        joined = data.unify_dictionaries().combine_chunks()
+        if pa.types.is_int8(data.type):
+            return _flag_categories(data)
+        joined = _encoded(data)
         if isinstance(joined, pa.ChunkedArray):
             joined = joined.chunk(0) if joined.num_chunks else pa.array([], pa.string()).dictionary_encode()
         texts = _texts(joined.dictionary)
@@ -103,8 +100,9 @@ class Column:
         if indices.null_count:
             indices = indices.fill_null(len(texts))
         codes = indices.to_numpy(zero_copy_only=False)
-        unchanged = len(values) == len(texts) and not joined.indices.null_count
-        return Categories(codes if unchanged else lookup[codes], tuple(values))
+        if len(values) < len(texts) or joined.indices.null_count:
+            codes = lookup[codes]
+        return Categories(codes.astype(np.int8) if len(values) < 127 else codes, tuple(values))
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -124,10 +122,7 @@ class Column:
 
     def unit_codes(self) -> np.ndarray:
         """Integers that are equal where the cells are; every empty cell is a unit of its own."""
-        data = self.data
-        if not pa.types.is_dictionary(data.type):
-            data = data.dictionary_encode()
-        joined = data.unify_dictionaries().combine_chunks()
+        joined = _encoded(self.data)
         codes = joined.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         blank = np.flatnonzero(codes < 0)
         codes[blank] = len(joined.dictionary) + np.arange(len(blank))
@@ -171,6 +166,23 @@ def categorical(codes: np.ndarray, values: list[str]) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
 
+def _encoded(data: pa.ChunkedArray) -> pa.DictionaryArray:
+    if pa.types.is_dictionary(data.type):
+        return data.unify_dictionaries().combine_chunks()
+    # Joined first: unifying the dictionaries of many chunks takes seconds where nearly every value is new.
+    return data.combine_chunks().dictionary_encode()
+
+
+def _flag_categories(data: pa.ChunkedArray) -> Categories:
+    """Categories of a column that the text reader found to hold 0, 1 and -1 only."""
+    flags = (data.fill_null(2) if data.null_count else data).to_numpy()
+    present = [v for v in (0, 1, -1) if (flags == v).any()]
+    lookup = np.full(4, -1, np.int8)
+    for code, value in enumerate(present):
+        lookup[value + 1] = code
+    return Categories(lookup[flags + np.int8(1)], tuple(str(v) for v in present))
+
+
 def _texts(values: pa.Array) -> list[str]:
     if pa.types.is_floating(values.type):
         return ["" if v is None or v != v else repr(v).removesuffix(".0") for v in values.to_pylist()]
@@ -179,7 +191,7 @@ def _texts(values: pa.Array) -> list[str]:
 
 def _any_space(data: pa.ChunkedArray) -> bool:
     return any(
-        buffer is not None and b" " in buffer.to_pybytes()
+        buffer is not None and bool((np.frombuffer(buffer, np.uint8) == 32).any())
         for buffer in (chunk.buffers()[2] for chunk in data.chunks)
     )
 

@@ -34,17 +34,26 @@ class _Odd(Exception):
 
 
 class Lines:
-    """The line numbers of the rows, worked out the first time that anyone asks."""
+    """The line numbers of the rows, worked out the first time that anyone asks.
+
+    `regular` says that every row is known to be one line; `known` holds line numbers found earlier.
+    """
 
     def __init__(
-        self, data: bytes, start: int, separator: str, first_line: int, known: np.ndarray | None = None
+        self,
+        data: bytes,
+        start: int,
+        separator: str,
+        first_line: int,
+        known: np.ndarray | None = None,
+        regular: bool = False,
     ) -> None:
         self._data, self._start, self._separator, self._first_line = data, start, separator, first_line
-        self._known = known
+        self._known, self._regular = known, regular
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         """Line numbers (from 1) of rows (from 0)."""
-        return self._all[rows]
+        return rows + self._first_line if self._regular else self._all[rows]
 
     @cached_property
     def _all(self) -> np.ndarray:
@@ -68,6 +77,7 @@ class Delimited:
 
 def read_delimited(data: bytes, filename: str, chosen: FileFormat) -> Delimited:
     """Parse UTF-8 text. Raises InputError for what cannot be a table, NotUtf8 for stray bytes."""
+    _check_format(chosen)
     chosen, skipped = _separator_hint(data, chosen)
     body = data[skipped:] if skipped else data
     first_line = 2 if skipped else 1
@@ -100,6 +110,17 @@ def refuse_duplicates(names: tuple[str, ...]) -> None:
                 "rename one of them and load the file again."
             )
         seen[name] = position
+
+
+def _check_format(chosen: FileFormat) -> None:
+    if chosen.separator is not None and (len(chosen.separator) != 1 or chosen.separator in '"\r\n'):
+        raise InputError(
+            f"The separator has to be one character, not {chosen.separator!r}; choose , ; | or tab."
+        )
+    if chosen.decimal not in (None, ".", ","):
+        raise InputError(
+            f'The decimal mark has to be "." or ",", not {chosen.decimal!r}; choose one of them.'
+        )
 
 
 def _separator_hint(data: bytes, chosen: FileFormat) -> tuple[FileFormat, int]:
@@ -149,9 +170,13 @@ def _parse(data: bytes, start: int, head: Head, first_line: int, filename: str) 
     try:
         # A view: copying a large file to cut off its header would cost a third of parsing it.
         table = _arrow(pa.py_buffer(data).slice(start), head, quoted_newlines=False, strict=True)
+        chunks = [len(chunk) for chunk in table.column(0).chunks]
+        quoted = b'"' in data
+        if quoted and not record.one_row_a_line(data, start, chunks):
+            raise _Odd
     except _Odd:
         return _parse_exactly(data[start:], head, first_line, filename)
-    lines = Lines(data, start, separator, first_line)
+    lines = Lines(data, start, separator, first_line, regular=quoted)
     return Delimited(table, head.format, lines, table.num_rows, (), (), ())
 
 
@@ -160,35 +185,39 @@ def _parse_exactly(data: bytes, head: Head, first_line: int, filename: str) -> D
     scanned = record.scan(data, separator, first_line)
     if scanned.unclosed is not None:
         raise InputError(
-            f"The quotation mark that opens a field on line {scanned.unclosed:,} of {filename} is never closed; "
-            "close it or remove it."
+            f"The quotation mark that opens a field on line {scanned.unclosed:,} of {filename} is never "
+            "closed; close it or remove it."
         )
     width = len(head.names)
     cleaned = record.clean(data, scanned, separator, width)
     refused = tuple(
-        Refused(f"row has {word} fields, {width} are expected", len(lines), tuple(lines[:SHOWN_LINES].tolist()))
+        Refused(
+            f"row has {word} fields, {width} are expected", len(lines), tuple(lines[:SHOWN_LINES].tolist())
+        )
         for word, lines in (("too few", cleaned.too_few), ("too many", cleaned.too_many))
         if len(lines)
     )
     if not len(cleaned.lines):
         fields = int(scanned.fields[0])
         raise InputError(
-            f"The header of {filename} has {width} fields but line {int(scanned.lines[0]):,} has {fields}, and no "
-            "row fits; check the separator and the header."
+            f"The header of {filename} has {width} fields but line {int(scanned.lines[0]):,} has {fields}, "
+            "and no row fits; check the separator and the header."
         )
     warnings: tuple[str, ...] = ()
     if cleaned.trailing:
         rows = f"{cleaned.trailing:,} {'row ends' if cleaned.trailing == 1 else 'rows end'}"
         warnings = (f"{rows} with an empty field more than the header has; the columns stay where it says.",)
     try:
-        table = _arrow(pa.py_buffer(cleaned.data), head, quoted_newlines=cleaned.quoted_newlines, strict=False)
+        table = _arrow(
+            pa.py_buffer(cleaned.data), head, quoted_newlines=cleaned.quoted_newlines, strict=False
+        )
     except _Odd as odd:
         raise InputError(f"{filename} cannot be read as a table: {odd}.") from None
     if table.num_rows != len(cleaned.lines):
         at = places((int(cleaned.lines[0]),), 1)
         raise InputError(
-            f"The quotation marks in {filename} do not pair up (data from {at}); write each one inside a quoted "
-            'field twice ("").'
+            f"The quotation marks in {filename} do not pair up (data from {at}); write each one inside a "
+            'quoted field twice ("").'
         )
     known = Lines(b"", 0, separator, first_line, known=cleaned.lines)
     return Delimited(table, head.format, known, len(scanned.starts), refused, warnings, ())
@@ -218,7 +247,7 @@ def _arrow(data: pa.Buffer, head: Head, quoted_newlines: bool, strict: bool) -> 
         if not wide:
             break
         kinds = ["category" if i in wide else kind for i, kind in enumerate(kinds)]
-    _check_text(table, strict)
+    _check_text(table)
     return table.rename_columns(list(head.names))
 
 
@@ -257,17 +286,15 @@ def _beyond_flags(column: pa.ChunkedArray) -> bool:
     return bool(len(values)) and bool(np.nanmin(values) < -1 or np.nanmax(values) > 1)
 
 
-def _check_text(table: pa.Table, strict: bool) -> None:
+def _check_text(table: pa.Table) -> None:
     for column in table.columns:
         for chunk in column.chunks:
             values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
-            if not pa.types.is_string(values.type):
+            text = values.buffers()[2] if pa.types.is_string(values.type) else None
+            if text is None or not len(text):
                 continue
-            try:
-                values.validate(full=True)
-            except pa.ArrowInvalid:
-                raise NotUtf8 from None
-            text = values.buffers()[2]
-            # A line break inside a cell may be meant, or be rows swallowed by an unclosed quotation mark.
-            if strict and text is not None and b"\n" in text.to_pybytes():
-                raise _Odd
+            if np.frombuffer(text, np.uint8).max() > 127:
+                try:
+                    values.validate(full=True)
+                except pa.ArrowInvalid:
+                    raise NotUtf8 from None

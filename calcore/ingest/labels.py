@@ -13,17 +13,36 @@ from .columns import Categories
 from .report import quote_list
 
 NO_LABEL = frozenset(
-    ["na", "n/a", "nan", "null", "none", "unknown", "unlabelled", "unlabeled", "missing", "undefined", "<na>", "?", "-", ".", "nat"]
+    (
+        "na",
+        "n/a",
+        "nan",
+        "null",
+        "none",
+        "unknown",
+        "unlabelled",
+        "unlabeled",
+        "missing",
+        "nat",
+        "<na>",
+        "?",
+        "-",
+    )
 )
 _PLAIN = {"1": "0", "true": "false"}
 """Pairs (positive: negative) that mean the same to everyone."""
 _PAIRS = (
-    ("yes", "no"), ("y", "n"), ("t", "f"), ("positive", "negative"), ("pos", "neg"), ("+", "-"), ("ja", "nein"),
-    ("si", "no"), ("sí", "no"), ("oui", "non"), ("good", "bad"), ("good", "poor"), ("spam", "ham"),
-    ("fraud", "legit"), ("fraud", "no fraud"), ("default", "paid"), ("default", "no default"), ("win", "loss"),
-    ("won", "lost"), ("pass", "fail"), ("success", "failure"), ("approved", "denied"), ("churned", "retained"),
-    ("event", "no event"), ("case", "control"), ("dead", "alive"), ("malignant", "benign"), ("sick", "healthy"),
-    ("on", "off"), ("high", "low"), ("hit", "miss"), ("clicked", "not clicked"), ("present", "absent"),
+    ("yes", "no"), ("y", "n"), ("t", "f"),
+    ("positive", "negative"), ("pos", "neg"), ("+", "-"),
+    ("ja", "nein"), ("si", "no"), ("sí", "no"),
+    ("oui", "non"), ("good", "bad"), ("good", "poor"),
+    ("spam", "ham"), ("fraud", "legit"), ("fraud", "no fraud"),
+    ("default", "paid"), ("default", "no default"), ("win", "loss"),
+    ("won", "lost"), ("pass", "fail"), ("success", "failure"),
+    ("approved", "denied"), ("churned", "retained"), ("event", "no event"),
+    ("case", "control"), ("dead", "alive"), ("malignant", "benign"),
+    ("sick", "healthy"), ("on", "off"), ("high", "low"),
+    ("hit", "miss"), ("clicked", "not clicked"), ("present", "absent"),
 )  # fmt: skip
 _MANY = 20
 _RARE = 0.2
@@ -81,7 +100,9 @@ def _plain(known: dict[str, int], silent: tuple[str, ...]) -> LabelMapping | Non
         fitting = known.get(positive, 0) + known.get(negative, 0)
         # A few other values (a tie written as 0.5) are refused one by one; many mean another encoding.
         whole = all(re.fullmatch(r"-?\d+", v) is None for v in known if v not in (positive, negative))
-        if fitting == total or (whole and fitting >= (1 - _RARE) * total and {positive, negative} <= set(known)):
+        if fitting == total or (
+            whole and fitting >= (1 - _RARE) * total and {positive, negative} <= set(known)
+        ):
             return LabelMapping((positive,), (negative,), silent)
     return None
 
@@ -108,8 +129,8 @@ def _unknown(known: dict[str, int], silent: tuple[str, ...], column: str) -> Lab
     if len(values) > _MANY:
         return LabelGuess(
             None,
-            problem=f'"{column}" holds {len(values):,} different values ({quote_list(values, 3)}), too many for '
-            "labels; choose another label column.",
+            problem=f'"{column}" holds {len(values):,} different values ({quote_list(values, 3)}), too many '
+            "for labels; choose another label column.",
         )
     sentence = f'"{column}" holds {quote_list(values, _MANY)}: which one is positive?'
     question = Question("positive_label", column, sentence, tuple(values), None)
@@ -129,6 +150,8 @@ def apply_mapping(categories: Categories, mapping: LabelMapping) -> tuple[np.nda
     unknown: dict[str, list[int]] = {}
     for code, text in enumerate(categories.values):
         value = mapping.value_of(label_text(text))
+        if value is None and label_text(text) in NO_LABEL:
+            value = float("nan")
         if value is None:
             unknown.setdefault(label_text(text), []).append(code)
         else:

@@ -13,7 +13,7 @@ _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 def read_parquet(data: bytes, filename: str) -> tuple[pa.Table, tuple[str, ...]]:
     """The table, and warnings about columns left out. Raises InputError for a damaged file."""
     try:
-        table = pq.read_table(pa.BufferReader(data))
+        table = pq.ParquetFile(pa.BufferReader(data)).read()
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0][:120]
         raise InputError(f"{filename} is a damaged Parquet file ({reason}); write it again.") from None

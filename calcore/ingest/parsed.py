@@ -10,6 +10,7 @@ import numpy as np
 
 from .choices import FileFormat, Question
 from .columns import Column
+from .digest import Digest
 from .report import Refused
 
 
@@ -38,7 +39,7 @@ class Parsed:
     """
 
     filename: str
-    sha256: str
+    digest: Digest
     bytes: int
     format: FileFormat
     columns: Mapping[str, Column]
@@ -49,3 +50,8 @@ class Parsed:
     questions: tuple[Question, ...]
     places: Places
     place: str
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file's bytes, in hexadecimal."""
+        return self.digest.value

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +13,7 @@ from .choices import Choices, FileFormat
 from .columns import Column
 from .container import is_parquet, refuse_other_kinds
 from .delimited import Delimited, NotUtf8, read_delimited, refuse_duplicates
+from .digest import Digest
 from .encoding import legacy, to_utf8
 from .interpret import Ingested, interpret
 from .parquet import read_parquet
@@ -45,16 +44,18 @@ def parse(
     content, name = _bytes_of(data, filename)
     if max_bytes is not None and len(content) > max_bytes:
         raise InputError(_too_large(content, name, max_bytes))
-    if not content.strip() if len(content) < 1000 else False:
+    if len(content) < 1000 and not content.strip(b"\xef\xbb\xbf\xff\xfe \t\r\n"):
         raise InputError(f"{name} is empty; choose a file with a header and at least one row.")
-    with ThreadPoolExecutor(1) as beside:
-        # Hashing lets go of the interpreter, so it costs only what the parser leaves idle.
-        digest = beside.submit(lambda: hashlib.sha256(content).hexdigest())
-        parsed = _parse_parquet(content, name) if is_parquet(content) else _parse_text(content, name, fmt)
-        return replace(parsed, sha256=digest.result())
+    digest = Digest(content)
+    try:
+        if is_parquet(content):
+            return _parse_parquet(content, name, digest)
+        return _parse_text(content, name, fmt, digest)
+    finally:
+        digest.release()
 
 
-def _parse_parquet(content: bytes, name: str) -> Parsed:
+def _parse_parquet(content: bytes, name: str, digest: Digest) -> Parsed:
     table, warnings = read_parquet(content, name)
     refuse_duplicates(tuple(table.column_names))
     if not table.num_rows:
@@ -63,10 +64,12 @@ def _parse_parquet(content: bytes, name: str) -> Parsed:
         )
     columns = {n: Column(n, table.column(n)) for n in table.column_names}
     rows = table.num_rows
-    return Parsed(name, "", len(content), FileFormat(), columns, rows, rows, (), warnings, (), RowNumbers(), "row")
+    return Parsed(
+        name, digest, len(content), FileFormat(), columns, rows, rows, (), warnings, (), RowNumbers(), "row"
+    )
 
 
-def _parse_text(content: bytes, name: str, fmt: FileFormat | None) -> Parsed:
+def _parse_text(content: bytes, name: str, fmt: FileFormat | None, digest: Digest) -> Parsed:
     refuse_other_kinds(content, name)
     chosen = fmt or FileFormat()
     text, encoding = to_utf8(content, name, chosen.encoding)
@@ -82,15 +85,17 @@ def _parse_text(content: bytes, name: str, fmt: FileFormat | None) -> Parsed:
         text, encoding = legacy(content)
         warnings = (f"Line {line:,} is not UTF-8, so the file was read as {encoding}.",)
         found = read_delimited(text, name, replace(chosen, encoding=encoding))
-    return _from_delimited(found, name, len(content), warnings)
+    return _from_delimited(found, name, digest, len(content), warnings)
 
 
-def _from_delimited(found: Delimited, name: str, size: int, warnings: tuple[str, ...]) -> Parsed:
+def _from_delimited(
+    found: Delimited, name: str, digest: Digest, size: int, warnings: tuple[str, ...]
+) -> Parsed:
     decimal = found.format.decimal or "."
     table = found.table
     columns = {n: Column(n, table.column(n), decimal) for n in table.column_names}
     return Parsed(
-        name, "", size, found.format, columns, table.num_rows, found.rows_read, found.refused,
+        name, digest, size, found.format, columns, table.num_rows, found.rows_read, found.refused,
         warnings + found.warnings, found.questions, found.lines, "line",
     )  # fmt: skip
 

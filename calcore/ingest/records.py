@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_PIECE = 1 << 18
+
 
 @dataclass(frozen=True)
 class Records:
@@ -27,6 +29,37 @@ class Records:
     """The line of a quotation mark that is never closed."""
 
 
+def one_row_a_line(data: bytes, start: int, chunks: list[int]) -> bool:
+    """Whether the fast parser, which made chunks of so many rows from byte `start` on, read every line as a row.
+
+    It drops, without a word, the rows that an unclosed quotation mark swallows, and it ends a quoted cell
+    with line breaks where a block of its input ends. The first leaves fewer rows than lines; the second
+    shows in an odd number of quotation marks on the first or the last line of a chunk.
+    """
+    end = len(data)
+    while end > start and data[end - 1] in b"\r\n":
+        end -= 1
+    buffer = np.frombuffer(data, np.uint8)[start:end]
+    # In pieces that stay in the cache: three times as fast as one comparison of everything.
+    pieces = range(0, len(buffer), _PIECE)
+    counts = np.array([np.count_nonzero(buffer[i : i + _PIECE] == 10) for i in pieces], np.int64)
+    before = np.concatenate([[0], np.cumsum(counts)])
+    if before[-1] + (end > start) != sum(chunks):
+        return False
+
+    def newline(number: int) -> int:
+        """The place in the buffer of a line break, counted from 0."""
+        if not 0 <= number < before[-1]:
+            return -1 if number < 0 else len(buffer)
+        piece = int(np.searchsorted(before, number, "right")) - 1
+        places = np.flatnonzero(buffer[piece * _PIECE : (piece + 1) * _PIECE] == 10)
+        return piece * _PIECE + int(places[number - before[piece]])
+
+    edges = np.cumsum(chunks)
+    spans = [(newline(line - 1) + 1, newline(line)) for line in [0, *edges, *(edges - 1)]]
+    return all(data.count(b'"', start + a, start + b) % 2 == 0 for a, b in spans)
+
+
 def scan(data: bytes, separator: str, first_line: int = 1) -> Records:
     """Find all records of UTF-8 text whose first line has the number `first_line`."""
     buffer = np.frombuffer(data, np.uint8)
@@ -34,7 +67,8 @@ def scan(data: bytes, separator: str, first_line: int = 1) -> Records:
     separators = np.flatnonzero(buffer == ord(separator))
     breaks, unclosed_at, quoted_newlines = newlines, None, False
     if b'"' in data:
-        opened, closed, unclosed_at = _quoted_spans(data, separator)
+        spans = _paired_spans(buffer, separator) or _quoted_spans(data, separator)
+        opened, closed, unclosed_at = spans
         inside = _within(newlines, opened, closed)
         quoted_newlines = bool(inside.any())
         breaks = newlines[~inside]
@@ -50,12 +84,31 @@ def scan(data: bytes, separator: str, first_line: int = 1) -> Records:
     return Records(starts[full], ends[full], lines[full], fields[full], spaces, quoted_newlines, unclosed)
 
 
-def _quoted_spans(data: bytes, separator: str) -> tuple[np.ndarray, np.ndarray, int | None]:
+_Spans = tuple[np.ndarray, np.ndarray, int | None]
+
+
+def _paired_spans(buffer: np.ndarray, separator: str) -> _Spans | None:
+    """Quoted spans where every quotation mark opens, closes or is doubled; None where one is a character."""
+    quotes = np.flatnonzero(buffer == 34)
+    opened, closed = quotes[0::2], quotes[1::2]
+    before = buffer[opened - 1]
+    doubled = np.zeros(len(opened), bool)
+    doubled[1:] = opened[1:] - 1 == closed[: len(opened) - 1]
+    legal = doubled | (before == ord(separator)) | (before == 10) | (before == 13) | (opened == 0)
+    if not legal.all():
+        return None
+    if len(opened) == len(closed):
+        return opened, closed + 1, None
+    first = int(np.flatnonzero(~doubled)[-1])
+    return opened[:first], closed[:first] + 1, int(opened[first])
+
+
+def _quoted_spans(data: bytes, separator: str) -> _Spans:
     # A quotation mark opens a field only at the field's beginning; elsewhere it is a character (5" pipe).
     sep = re.escape(separator.encode())
     opened: list[int] = []
     closed: list[int] = []
-    for match in re.finditer(rb'(?:(?<=[\n\r])|(?<=' + sep + rb')|\A)"(?:[^"]|"")*+("?)', data):
+    for match in re.finditer(rb"(?:(?<=[\n\r])|(?<=" + sep + rb')|\A)"(?:[^"]|"")*+("?)', data):
         if not match.group(1):
             return np.array(opened, np.int64), np.array(closed, np.int64), match.start()
         opened.append(match.start())

@@ -23,7 +23,7 @@ class Refused:
 class ColumnInfo:
     """One column of the file.
 
-    `kind` is "number", "text", "yes/no" or "time"; `distinct` stops at 1,000 and looks at the first 20,000
+    `kind` is "number", "text", "yes/no" or "time"; `distinct` stops at 1,000 and looks at 5,000
     rows of a number column; `role` is the guessed or chosen role ("group" for group columns) or None.
     """
 

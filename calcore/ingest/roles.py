@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from calcore.errors import InputError
 
+from . import names
 from .choices import Roles
 from .columns import Column
+from .groups import GROUP_LIMIT
 from .labels import apply_mapping, guess_mapping, spelled
 from .times import looks_like_time
 
-GROUP_LIMIT = 200
-"""A text column with more distinct values than this is no group column unless its top values are chosen."""
 _NUMBER_GROUP_LIMIT = 20
-
-_SCORE = frozenset(
-    ["score", "scores", "prob", "probs", "proba", "probability", "p", "phat", "p_hat", "yhat", "y_hat", "pred_proba", "y_pred_proba", "y_prob", "y_proba", "y_score", "predicted_probability", "pred_prob", "predicted_prob", "model_score", "model_probability", "pd", "risk_score", "risk", "forecast", "prediction_score", "positive_probability", "p1", "prob_1", "proba_1", "score_1", "propensity"]
-)
-_SCORE_WORDS = frozenset(["score", "prob", "probs", "proba", "probability", "pd", "phat", "yhat", "propensity", "likelihood", "logit"])
-_WEAK_SCORE_WORDS = frozenset(["p", "pred", "predicted", "prediction", "forecast", "risk", "scored"])
-_LABEL = frozenset(
-    ["label", "labels", "y", "y_true", "ytrue", "target", "targets", "outcome", "actual", "class", "truth", "response", "noisy_label", "label_noisy", "label_value", "y_noisy", "observed", "obs", "ground_truth", "default", "churn", "churned", "event", "is_positive", "is_event", "converted", "default_payment", "defaulted", "repaid", "result", "y_obs", "annotation", "recorded_label", "weak_label"]
-)
-_LABEL_WORDS = frozenset(["label", "target", "outcome", "actual", "class", "truth", "response", "default", "result", "y"])
-_AUDIT = frozenset(
-    ["true_label", "label_true", "gold", "gold_label", "label_gold", "clean", "clean_label", "label_clean", "y_clean", "y_gold", "audit", "audit_label", "verified", "verified_label", "adjudicated", "expert_label", "reviewed_label"]
-)
-_AUDIT_WORDS = frozenset(["true", "gold", "clean", "audit", "audited", "verified", "adjudicated", "expert", "truth"])
-_ALSO_AUDIT = frozenset(["y_true", "ytrue", "truth", "ground_truth", "actual", "true"])
-_SOURCE = frozenset(["source", "sources", "sample_source", "data_source", "set_name", "pu_source", "origin"])
-_SOURCE_VALUES = frozenset(
-    ["positive", "unlabelled", "unlabeled", "first", "second", "similar", "dissimilar", "superior", "inferior"]
-)
-_CONFIDENCE_WORDS = frozenset(["confidence", "conf", "posterior"])
-_WEIGHT = frozenset(["weight", "weights", "sample_weight", "sample_weights", "w", "wt", "sampling_weight", "survey_weight"])
-_UNIT = frozenset(["unit", "units", "id", "ids", "pair", "cluster", "subject", "patient", "customer", "user", "account", "household", "uid"])
-_TIME = frozenset(["timestamp", "time", "date", "datetime", "ts", "dt", "day", "month", "year", "week", "scored_at", "created_at"])
-_TIME_WORDS = frozenset(["timestamp", "date", "datetime", "time"])
-_OUTPUT_WORDS = frozenset(["pred", "predicted", "prediction", "predictions", "yhat"])
-
-
-def words(name: str) -> list[str]:
-    """A column name as lower-case words: ".pred_good" -> pred, good; "probSaps" -> prob, saps."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    return [w for w in re.split(r"[^a-z0-9]+|(?<=[a-z])(?=\d)", spaced.lower()) if w]
 
 
 def guess_roles(columns: Mapping[str, Column]) -> Roles:
@@ -79,7 +47,7 @@ def guess_roles(columns: Mapping[str, Column]) -> Roles:
 
 
 def check_roles(roles: Roles, columns: Mapping[str, Column]) -> None:
-    """Raise InputError for roles that name no column, or give one column two roles that exclude each other."""
+    """Raise InputError for roles that name no column, or give the score column another role."""
     for name in [*roles.single().values(), *roles.groups]:
         if name not in columns:
             raise InputError(f'There is no column "{name}"; the file has {", ".join(columns)}.')
@@ -101,41 +69,34 @@ def many_valued(columns: Mapping[str, Column], roles: Roles) -> list[str]:
     ]  # fmt: skip
 
 
-def _normal(name: str) -> str:
-    return "_".join(words(name))
-
-
-def _known(name: str, known: frozenset[str]) -> bool:
-    # y_score and elo1 are written with and without a separator.
-    return _normal(name) in known or re.sub(r"\W", "", name.lower()) in known
-
-
 def _score_points(name: str, column: Column, columns: Mapping[str, Column]) -> float:
     if column.is_boolean or column.is_time:
         return 0
-    parts = set(words(name))
+    parts = set(names.words(name))
     if not _mostly_numbers(column):
         # A column that is called score stays the score even when most of its cells are broken.
-        return 60.0 if _known(name, _SCORE) and np.isfinite(column.numbers.values).any() else 0
-    if parts & _CONFIDENCE_WORDS or _known(name, _LABEL | _AUDIT | _WEIGHT):
+        return 60.0 if names.is_known(name, names.SCORE) and np.isfinite(column.numbers.values).any() else 0
+    if parts & names.CONFIDENCE_WORDS or names.is_known(name, names.LABEL | names.AUDIT | names.WEIGHT):
         return 0
-    points = 100.0 if _known(name, _SCORE) else 50.0 * bool(parts & _SCORE_WORDS)
-    points += 30.0 * bool(parts & _WEAK_SCORE_WORDS) if not points else 0
+    points = 100.0 if names.is_known(name, names.SCORE) else 50.0 * bool(parts & names.SCORE_WORDS)
+    points += 30.0 * bool(parts & names.WEAK_SCORE_WORDS) if not points else 0
     numbers = column.sample.numbers
     values = numbers.values[np.isfinite(numbers.values)]
     inside = float(((values >= -1e-6) & (values <= 1 + 1e-6)).mean())
     if numbers.percent.mean() > 0.5:
         return points + 30.0 if points else 0
     if inside < 0.99:
-        return points - 30.0
+        # Percentages and logits: believed of a column that is called a score, or that is no count or code.
+        named = names.is_known(name, names.SCORE) or bool((values != np.round(values)).any())
+        return points - 30.0 if named else 0
     if not np.isin(values, (0.0, 1.0)).all():
         return points + 40.0 + _names_the_positive(name, columns)
-    return points + 5.0 if points >= 50 and not parts & _OUTPUT_WORDS else 0
+    return points + 5.0 if points >= 50 and not parts & names.OUTPUT_WORDS else 0
 
 
 def _names_the_positive(name: str, columns: Mapping[str, Column]) -> float:
     """Of `.pred_good` and `.pred_poor` the score is the one named after the positive label."""
-    last = words(name)[-1:]
+    last = names.words(name)[-1:]
     for column in columns.values():
         if column.is_text and 2 <= column.distinct <= 3 and not _mostly_numbers(column):
             mapping = guess_mapping(spelled(column.categories), column.name).mapping
@@ -145,13 +106,15 @@ def _names_the_positive(name: str, columns: Mapping[str, Column]) -> float:
 
 
 def _label_points(name: str, column: Column, score: Column | None) -> float:
-    parts = set(words(name))
-    if column.is_time or parts & _OUTPUT_WORDS or column.distinct > 20 or not column.distinct:
+    parts = set(names.words(name))
+    if column.is_time or parts & names.OUTPUT_WORDS or column.distinct > 20 or not column.distinct:
         return 0
-    points = 100.0 if _known(name, _LABEL) else 50.0 * bool(parts & _LABEL_WORDS)
-    if _known(name, _AUDIT) or (parts & _AUDIT_WORDS and not _known(name, _LABEL)):
+    points = 100.0 if names.is_known(name, names.LABEL) else 50.0 * bool(parts & names.LABEL_WORDS)
+    if names.is_known(name, names.AUDIT) or (
+        parts & names.AUDIT_WORDS and not names.is_known(name, names.LABEL)
+    ):
         return 0
-    if _known(name, _ALSO_AUDIT):
+    if names.is_known(name, names.ALSO_AUDIT):
         points -= 10.0
     counts = spelled(column.sample.categories)
     mapping = guess_mapping(counts, name).mapping
@@ -183,26 +146,30 @@ def _agreement(column: Column, score: Column | None) -> float:
 def _audit_points(name: str, column: Column) -> float:
     if column.is_time or not 1 <= column.distinct <= 20:
         return 0
-    if _known(name, _AUDIT):
+    if names.is_known(name, names.AUDIT):
         return 100.0
-    parts = set(words(name))
-    if _known(name, _ALSO_AUDIT):
+    parts = set(names.words(name))
+    if names.is_known(name, names.ALSO_AUDIT):
         return 60.0
-    return 50.0 if parts & _AUDIT_WORDS and parts & {"label", "y", "class", "target"} else 0
+    return 50.0 if parts & names.AUDIT_WORDS and parts & {"label", "y", "class", "target"} else 0
 
 
 def _source_points(name: str, column: Column) -> float:
     if not column.is_text or not 1 <= column.distinct <= 10:
         return 0
     values = {v.casefold() for v in column.categories.values}
-    if _known(name, _SOURCE):
+    if names.is_known(name, names.SOURCE):
         return 100.0
-    said = len(values) == 2 and values <= _SOURCE_VALUES and not _known(name, _LABEL | _AUDIT)
+    said = (
+        len(values) == 2
+        and values <= names.SOURCE_VALUES
+        and not names.is_known(name, names.LABEL | names.AUDIT)
+    )
     return 50.0 if said else 0
 
 
 def _confidence_points(name: str, column: Column) -> float:
-    if not set(words(name)) & _CONFIDENCE_WORDS or not _mostly_numbers(column):
+    if not set(names.words(name)) & names.CONFIDENCE_WORDS or not _mostly_numbers(column):
         return 0
     values = column.sample.numbers.values
     values = values[np.isfinite(values)]
@@ -210,7 +177,7 @@ def _confidence_points(name: str, column: Column) -> float:
 
 
 def _weight_points(name: str, column: Column) -> float:
-    if not _known(name, _WEIGHT) or column.is_time or not _mostly_numbers(column):
+    if not names.is_known(name, names.WEIGHT) or column.is_time or not _mostly_numbers(column):
         return 0
     values = column.sample.numbers.values
     return 100.0 if np.nanmean(values < 0) < 0.5 else 0
@@ -219,34 +186,46 @@ def _weight_points(name: str, column: Column) -> float:
 def _unit_points(name: str, column: Column) -> float:
     if not _is_identifier(name) or column.distinct < 2:
         return 0
-    return 100.0 if _known(name, _UNIT) else 50.0
+    if column.distinct < min(20, 0.1 * len(column.data)):
+        return 0  # a handful of clusters of everything: groups
+    return 100.0 if names.is_known(name, names.UNIT) else 50.0
 
 
 def _time_points(name: str, column: Column) -> float:
     if column.is_time:
-        return 60.0 + 40.0 * _known(name, _TIME)
-    named = 100.0 if _known(name, _TIME) else 50.0 * bool(
-        set(words(name)) & _TIME_WORDS or words(name)[-1:] == ["at"]
+        return 60.0 + 40.0 * names.is_known(name, names.TIME)
+    named = 100.0 if names.is_known(name, names.TIME) else 50.0 * bool(
+        set(names.words(name)) & names.TIME_WORDS or names.words(name)[-1:] == ["at"]
     )  # fmt: skip
     return named if named and looks_like_time(column) else 0
 
 
 def _is_identifier(name: str) -> bool:
-    return _known(name, _UNIT) or words(name)[-1:] in (["id"], ["uuid"], ["key"])
+    return names.is_known(name, names.UNIT) or names.words(name)[-1:] in (["id"], ["uuid"], ["key"])
 
 
 def _is_group(name: str, column: Column) -> bool:
-    if _is_identifier(name) or set(words(name)) & _OUTPUT_WORDS or column.is_time or column.distinct < 2:
+    if (
+        names.words(name)[-1:] in (["id"], ["uuid"], ["key"])
+        or set(names.words(name)) & names.OUTPUT_WORDS
+        or column.is_time
+        or column.distinct < 2
+    ):
         return False
     if column.is_boolean:
         return True
     if column.is_text and not _mostly_numbers(column):
-        return column.distinct <= GROUP_LIMIT
+        return column.distinct <= GROUP_LIMIT and _repeats(column)
     if column.distinct > _NUMBER_GROUP_LIMIT:
         return False
     values = column.sample.numbers.values
     values = values[np.isfinite(values)]
     return bool((values == np.round(values)).all())
+
+
+def _repeats(column: Column) -> bool:
+    """Values that hardly ever come twice are names of rows, not of groups."""
+    return column.distinct <= max(10, len(column.data) / 2)
 
 
 def _mostly_numbers(column: Column) -> bool:

@@ -43,24 +43,30 @@ def to_probability(numbers: Numbers, name: str, scale: ScoreScale | None) -> Sca
         refused.append(("score is a percentage and the others are not", signed))
     if scale == "logit":
         return Scaled(_sigmoid(values), tuple(refused))
-    low, high = values < 0, values > 1
-    if not low.any() and not high.any():
+    if _within(values, 0.0, 1.0):
         return Scaled(values, tuple(refused))
     outside = (values < -CLIP) | (values > 1 + CLIP)
     limits = "0 to 100 %" if scale == "percent" else "0 to 1"
     refused.append((f"score is outside {limits}", outside))
-    clipped = int(((low | high) & ~outside).sum())
+    clipped = int((((values < 0) | (values > 1)) & ~outside).sum())
     return Scaled(np.clip(values, 0.0, 1.0), tuple(refused), clipped)
 
 
+def _within(values: np.ndarray, low: float, high: float) -> bool:
+    return bool(np.fmin.reduce(values) >= low and np.fmax.reduce(values) <= high)
+
+
 def _question(numbers: Numbers, name: str) -> Question | None:
+    if _within(numbers.values, 0.0, 1.0) and not numbers.percent.any():
+        return None
     values = numbers.values[np.isfinite(numbers.values)]
     if not len(values):
         return None
-    low, high = float(values.min()), float(values.max())
     if numbers.percent.sum() > 0.5 * len(values):
         sentence = f'"{name}" holds percentages such as {values[0]:g}%: divide by 100?'
         return Question("score_scale", name, sentence, ("percent",), "percent")
+    values = numbers.values[np.isfinite(numbers.values) & ~numbers.percent]
+    low, high = float(values.min()), float(values.max())
     outside = ((values < -CLIP) | (values > 1 + CLIP)).mean()
     if outside <= _FEW:
         return None  # stray values in a column of probabilities: refused one by one

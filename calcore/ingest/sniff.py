@@ -64,7 +64,10 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     """Whether a cell is written as a number (also as a percentage, `nan` or `inf`)."""
     mark = _COMMA if decimal == "," else _POINT
     return bool(
-        _INTEGER.fullmatch(cell) or mark.fullmatch(cell) or _EXPONENT.fullmatch(cell) or cell.lower() in _WORDS
+        _INTEGER.fullmatch(cell)
+        or mark.fullmatch(cell)
+        or _EXPONENT.fullmatch(cell)
+        or cell.lower() in _WORDS
     )
 
 
@@ -158,7 +161,11 @@ def _names(first: Sequence[str], rows: Sequence[Sequence[str]], header: bool) ->
         return tuple(f"column_{i + 1}" for i in range(len(first)))
     names = list(first)
     # A separator at the end of the header alone names no column, unless values stand below it.
-    while len(names) > 1 and not names[-1] and not any(row[len(names) - 1 :] and row[len(names) - 1] for row in rows):
+    while (
+        len(names) > 1
+        and not names[-1]
+        and not any(row[len(names) - 1 :] and row[len(names) - 1] for row in rows)
+    ):
         names.pop()
     return tuple(names)
 
@@ -177,7 +184,11 @@ def column_kinds(head: Head) -> list[str]:
         many = len(distinct) > 50 and len(distinct) > len(cells) / 2
         if distinct and distinct <= {"0", "1", "-1"}:
             kinds.append("flag")
-        elif any("%" in c for c in distinct) or not all(is_number(c, decimal) for c in distinct) or all(_INTEGER.fullmatch(c) for c in distinct):
+        elif (
+            any("%" in c for c in distinct)
+            or not all(is_number(c, decimal) for c in distinct)
+            or all(_INTEGER.fullmatch(c) for c in distinct)
+        ):
             kinds.append("text" if many else "category")
         else:
             kinds.append("float")

@@ -18,7 +18,9 @@ _FIRST, _LAST = 3.0e8, 5.0e9  # seconds: 1979 to 2128
 
 @dataclass(frozen=True)
 class Times:
-    """`values` datetime64[ns] in UTC (None while the order of day and month is open); `bad` could not be read."""
+    """`values` are datetime64[ns] in UTC, None while the order of day and month is open; `bad` marks
+    cells that could not be read.
+    """
 
     values: np.ndarray | None
     bad: np.ndarray
@@ -127,7 +129,9 @@ def _order(
 def _assemble(parts: pd.DataFrame, day: np.ndarray, month: np.ndarray) -> np.ndarray:
     year = pd.to_numeric(parts[2]).to_numpy()
     year = np.where(year < 100, np.where(year < 70, 2000 + year, 1900 + year), year)
-    dates = pd.Series([f"{y:04d}-{m:02d}-{d:02d}" for y, m, d in zip(year, month, day, strict=True)], dtype="str")
+    dates = pd.Series(
+        [f"{y:04d}-{m:02d}-{d:02d}" for y, m, d in zip(year, month, day, strict=True)], dtype="str"
+    )
     clock = parts[3].fillna("").reset_index(drop=True)
     written = dates.where(clock == "", dates + " " + clock)
     return _written_out(written)
@@ -139,7 +143,9 @@ def _written_out(texts: pd.Series) -> np.ndarray:
     iso = iso.str.replace(r"^(\d{4})-(\d)(?=-)", r"\1-0\2", regex=True)
     iso = iso.str.replace(r"^(\d{4}-\d{2})-(\d)(?!\d)", r"\1-0\2", regex=True)
     parsed = pd.to_datetime(iso, format="ISO8601", errors="coerce", utc=True)
-    left = parsed.isna().to_numpy() & texts.str.contains(r"\d.*(?:[A-Za-z]{3}|:)|[A-Za-z]{3}.*\d").to_numpy(bool)
+    left = parsed.isna().to_numpy() & texts.str.contains(r"\d.*(?:[A-Za-z]{3}|:)|[A-Za-z]{3}.*\d").to_numpy(
+        bool
+    )
     values = parsed.dt.tz_localize(None).to_numpy("datetime64[ns]", copy=True)
     if left.any():
         mixed = pd.to_datetime(texts[left], format="mixed", errors="coerce", utc=True)

@@ -12,7 +12,7 @@ from calcore.maps.functions import (
 )
 from calcore.maps.map_function import MapFunction, checked_scores, function_from_dict
 from calcore.maps.python_module import to_python
-from calcore.maps.scored import scored_csv, scored_csv_chunks
+from calcore.maps.scored import safe_csv, scored_csv, scored_csv_chunks
 from calcore.maps.verify import Verification, probe_scores, verify_json, verify_python
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "function_from_dict",
     "json_schema",
     "probe_scores",
+    "safe_csv",
     "scored_csv",
     "scored_csv_chunks",
     "to_python",

@@ -38,15 +38,21 @@ def scored_csv_chunks(table: pd.DataFrame, calibrated: ArrayLike, name: str = "c
     """
     scores = _checked(table, calibrated)
     names = [str(column) for column in table.columns]
-    header = _safe(pa.array(_text([*names, _free(name, names)]), pa.string())).to_pylist()
-    return _pieces(table, scores, header, rows)
+    return _pieces(table, [*names, _free(name, names)], scores, rows)
 
 
-def _pieces(table: pd.DataFrame, scores: np.ndarray, header: list[str], rows: int) -> Iterator[bytes]:
+def safe_csv(table: pd.DataFrame) -> bytes:
+    """Any table as UTF-8 CSV, safe to open in a spreadsheet in the same way."""
+    return b"".join(_pieces(table, [str(column) for column in table.columns], None, _ROWS))
+
+
+def _pieces(table: pd.DataFrame, names: list[str], scores: np.ndarray | None, rows: int) -> Iterator[bytes]:
+    header = _safe(pa.array(_text(names), pa.string())).to_pylist()
     for start in range(0, max(len(table), 1), rows):
         piece = table.iloc[start:start + rows]
         columns = [_column(piece.iloc[:, i]) for i in range(piece.shape[1])]
-        columns.append(pa.array(scores[start:start + rows]))
+        if scores is not None:
+            columns.append(pa.array(scores[start:start + rows]))
         out = io.BytesIO()
         csv.write_csv(pa.Table.from_arrays(columns, names=header), out,
                       csv.WriteOptions(include_header=start == 0))

@@ -9,9 +9,9 @@ import numpy as np
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
-from calcore.metrics.cells import cells
 from calcore.metrics.results import CalibrationError, provenance
 from calcore.metrics.uncertainty import SourceSums, invert, null_draws, number_of_draws, shrunk
+from calcore.sums import sum_by
 from calcore.validation import Floats
 
 
@@ -35,16 +35,10 @@ def mce(evidence: Evidence, bins: int | Bins = 15, strategy: str = "width") -> C
 
 def classwise_ece(evidence: Evidence, bins: int = 15) -> CalibrationError:
     """Mean of the ECE of the score for the event and of one minus the score for its absence."""
-    absent = replace(
-        evidence.without_groups(),
-        score=1.0 - evidence.score,
-        positive=evidence.negative,
-        negative=evidence.positive,
-    )
     edges = Bins.equal_width(bins)
     first = ece(evidence, edges)
-    moments = [cells(part, edges, groups=False).moment[0] for part in (evidence, absent)]
-    value = float(np.mean([np.abs(moment).sum() for moment in moments]))
+    moment = sum_by(edges.index(1.0 - evidence.score), evidence.residual, len(edges))
+    value = (first.value + float(np.abs(moment).sum())) / 2
     # the two differ only in which side of an edge a score falls on: the error of the first serves both
     shift = value - first.value
     interval = first.interval and (max(first.interval[0] + shift, 0.0), first.interval[1] + shift)
@@ -73,7 +67,7 @@ def _binned(
     key, count = made.index(evidence.score), len(made)
     sums = SourceSums.of(evidence, evidence.residual, key, count)
     moment = sums.total.sum(axis=0)
-    mass = np.bincount(key, evidence.mass, minlength=count)
+    mass = sum_by(key, evidence.mass, count)
     noise = null_draws(evidence, key, count, number_of_draws(count))
     observed = float(statistic(moment[None], mass)[0])
     variance = np.fmax(sums.variance(), noise.var(axis=0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from calcore.metrics.binning import Bins
 from calcore.metrics.results import CalibrationError, provenance
 from calcore.metrics.uncertainty import (
     LEVEL,
+    SEED,
     SourceSums,
     holm,
     invert,
@@ -22,19 +24,22 @@ from calcore.metrics.uncertainty import (
     number_of_draws,
     shrunk,
 )
+from calcore.sums import sum_by
 from calcore.validation import Floats
 
 EVERYONE = "(everyone)"
+#: Simulated moments that are held at a time.
+LARGEST_BLOCK = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
     """Tables of groups x bins; row 0 is the whole population, then the subgroups in order.
 
-    ``moment`` E[1{cell}(Y - f)], ``mass`` P(cell), ``mean_score`` by mass, ``rows`` file rows, ``standard_error`` of the moment,
-    ``null_error`` its standard error if f were calibrated (NaN where the model has none), ``p_value`` of the
-    test by the larger of the two (NaN in cells of fewer than ``min_rows``), ``adjusted`` Holm over the cells
-    of the subgroups (row 0: over its own bins).
+    ``moment`` E[1{cell}(Y - f)], ``mass`` P(cell), ``mean_score`` by mass, ``rows`` file rows,
+    ``standard_error`` of the moment, ``null_error`` its standard error if f were calibrated (NaN where the
+    model has none), ``p_value`` of the test by the larger of the two (NaN in cells of fewer than
+    ``min_rows``), ``adjusted`` Holm over the cells of the subgroups (row 0: over its own bins).
     """
 
     groups: tuple[str, ...]
@@ -245,15 +250,22 @@ class _Layout:
 
     def add(self, terms: Floats | None) -> Floats:
         """Row terms (n,), or ones, to groups x bins."""
-        return self.group(np.bincount(self.key, terms, minlength=self.cells).astype(np.float64))
+        return self.group(sum_by(self.key, terms, self.cells))
 
     def noise(self) -> Floats:
         """Moments of a calibrated score, (draws, groups, bins)."""
         count = len(self.bins)
         draws = number_of_draws(max(self.cells, len(self.names) * count))
-        noise = null_draws(self.evidence, self.key, self.cells, draws)
-        by_pattern = noise.reshape(draws, -1, count).transpose(1, 0, 2).reshape(-1, draws * count)
-        return np.asarray(self.matrix @ by_pattern).reshape(-1, draws, count).transpose(1, 0, 2)
+        # as many samples at a time as fit in memory: there may be a million patterns
+        block = max(LARGEST_BLOCK // self.cells, 1)
+        parts = []
+        for start in range(0, draws, block):
+            size = min(block, draws - start)
+            noise = null_draws(self.evidence, self.key, self.cells, size, SEED + start)
+            by_pattern = noise.reshape(size, -1, count).transpose(1, 0, 2).reshape(-1, size * count)
+            grouped = np.asarray(self.matrix @ by_pattern).reshape(-1, size, count)
+            parts.append(grouped.transpose(1, 0, 2))
+        return np.concatenate(parts)
 
 
 def _unit_variance(evidence: Evidence, layout: _Layout) -> tuple[Floats, Floats]:
@@ -274,6 +286,8 @@ def _p_value(moment: Floats, error: Floats, enough: NDArray[np.bool_]) -> Floats
     result = np.full(moment.shape, np.nan)
     tested = enough & (error > 0)
     result[tested] = 2 * stats.norm.sf(np.abs(moment[tested]) / error[tested])
+    # every row the same and none as the score says (all 1, all labels 0): no error, and no doubt
+    result[enough & (error == 0) & (np.abs(moment) > 1e-12)] = 0.0
     return result
 
 
@@ -289,7 +303,7 @@ def _maximum(
     layout: _Layout,
     table: Cells,
     used: NDArray[np.bool_],
-    statistic,
+    statistic: Callable[[Floats], Floats],
     where: str,
 ) -> CalibrationError:
     observed = float(statistic(table.moment[None, used])[0])

@@ -55,6 +55,9 @@ def ece_difference(one: Evidence, other: Evidence, bins: int | Bins = 15, draws:
     design = _terms(one, other, edges)
     moment = np.asarray(design.sum(axis=0)).ravel()
     covariance = _covariance(one, design)
+    observed = float(_difference_of_sizes(moment, count))
+    if not np.isfinite(covariance).all():  # a single draw has no known error
+        return Difference("ECE", observed, float("nan"), float("nan"), float("nan"))
     values, vectors = np.linalg.eigh(covariance)
     scale = np.sqrt(np.maximum(values, 0.0))
     noise = (np.random.default_rng(SEED).standard_normal((draws, 2 * count)) * scale) @ vectors.T
@@ -62,13 +65,14 @@ def ece_difference(one: Evidence, other: Evidence, bins: int | Bins = 15, draws:
         [shrunk(moment[half], np.diag(covariance)[half]) for half in (slice(0, count), slice(count, None))]
     )
 
-    def difference(m: Floats) -> Floats:
-        return np.abs(m[..., :count]).sum(axis=-1) - np.abs(m[..., count:]).sum(axis=-1)
-
-    simulated = difference(centre + noise)
-    bias = float(simulated.mean() - difference(centre))
-    observed = float(difference(moment))
+    simulated = _difference_of_sizes(centre + noise, count)
+    bias = float(simulated.mean() - _difference_of_sizes(centre, count))
     return Difference("ECE", observed - bias, float(simulated.std()), 0.0, 0.0).at_level(LEVEL)
+
+
+def _difference_of_sizes(moments: Floats, count: int) -> Floats:
+    """Sum of the sizes of the first ``count`` moments less that of the others, over the last axis."""
+    return np.abs(moments[..., :count]).sum(axis=-1) - np.abs(moments[..., count:]).sum(axis=-1)
 
 
 def _terms(one: Evidence, other: Evidence, edges: Bins) -> sparse.csr_array:
@@ -99,4 +103,4 @@ def _covariance(evidence: Evidence, design: sparse.csr_array) -> Floats:
         centred += np.outer(mean, mean) * float(spread @ share**2)
         size = evidence.source_size[s]
         total += centred * (size / (size - 1) if size > 1 else np.nan)
-    return np.nan_to_num(total)
+    return total

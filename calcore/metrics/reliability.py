@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
 from calcore.metrics.cells import cells
 from calcore.metrics.uncertainty import LEVEL, SourceSums, Z, design_effect
-from calcore.validation import Floats
+from calcore.observation.labelled import Labelled
+from calcore.sums import sum_by
+from calcore.validation import Floats, fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +25,8 @@ class Reliability:
     ``low`` and ``high`` are the bin's edges; ``event_rate`` the estimated frequency of positives, not cut to
     [0, 1]; ``lower`` and ``upper`` its interval at ``level`` (NaN where the mass of the bin is not separated
     from 0); ``residual`` = event rate - mean score; ``p_value`` and ``adjusted`` (Holm over the bins) of the
-    test that the residual is 0, NaN where ``too_few``; ``contradiction`` marks bins whose interval leaves
-    [0, 1] altogether or in part: the stated rates contradict the bin.
+    test that the residual is 0, NaN where ``too_few``; ``contradiction`` marks bins whose interval lies
+    outside [0, 1] altogether: the stated rates contradict the bin.
     """
 
     low: Floats
@@ -57,15 +60,29 @@ class Reliability:
 
     def to_frame(self) -> pd.DataFrame:
         """The table twin of the diagram, one row a bin."""
-        names = ["low", "high", "rows", "mass", "mean_score", "event_rate", "residual", "lower", "upper", "p_value", "adjusted"]
+        names = [
+            "low",
+            "high",
+            "rows",
+            "mass",
+            "mean_score",
+            "event_rate",
+            "residual",
+            "lower",
+            "upper",
+            "p_value",
+            "adjusted",
+        ]
         frame = pd.DataFrame({name: getattr(self, name) for name in names})
         return frame.assign(too_few=self.too_few, contradiction=self.contradiction)
 
 
-def reliability(evidence: Evidence, bins: int | Bins = 15, strategy: str = "width") -> Reliability:
+def reliability(
+    evidence: Evidence, bins: int | Bins = 15, strategy: str = "width", *, level: float = LEVEL
+) -> Reliability:
     """The reliability table of ``evidence`` over ``bins`` of the ``strategy`` "width" or "mass".
 
-    Intervals: Wilson on clean labels (at the effective n under weights, over the design effect under units);
+    Intervals at ``level``: Wilson on clean labels (at the effective n under weights, over the design effect under units);
     Wilson on the recorded rate mapped through the flip rates; else Fieller's for positive mass over mass.
     """
     evidence = evidence.without_groups()
@@ -73,16 +90,17 @@ def reliability(evidence: Evidence, bins: int | Bins = 15, strategy: str = "widt
     key, count = made.index(evidence.score), len(made)
     table = cells(evidence, made)
     mass, moment = table.mass[0], table.moment[0]
-    score_mass = np.bincount(key, evidence.mass * evidence.score, minlength=count)
+    score_mass = sum_by(key, evidence.mass * evidence.score, count)
     usable = mass > 0
     mean_score = np.divide(score_mass, mass, out=np.full(count, np.nan), where=usable)
     residual = np.divide(moment, mass, out=np.full(count, np.nan), where=usable)
-    if evidence.label is not None and _constant_rates(evidence):
-        lower, upper, method = *_wilson(evidence, key, count), "Wilson"
+    z = float(stats.norm.ppf(0.5 + fraction(level, "the level") / 2))
+    if isinstance(evidence.model, Labelled) and not evidence.row_parameters:
+        lower, upper, method = *_wilson(evidence, key, count, z), "Wilson"
     else:
-        lower, upper, method = *_fieller(evidence, key, count), "Fieller"
+        lower, upper, method = *_fieller(evidence, key, count, z), "Fieller"
     with np.errstate(invalid="ignore"):
-        contradiction = (lower < -1e-12) | (upper > 1 + 1e-12)
+        contradiction = (upper < 0.0) | (lower > 1.0)
     return Reliability(
         made.edges[:-1],
         made.edges[1:],
@@ -104,6 +122,7 @@ def reliability(evidence: Evidence, bins: int | Bins = 15, strategy: str = "widt
         evidence.clipped,
         evidence.model.basis,
         evidence.model.assumptions,
+        level,
     )
 
 
@@ -116,39 +135,35 @@ def wilson(successes: Floats, trials: Floats, z: float = Z) -> tuple[Floats, Flo
     return middle - half, middle + half
 
 
-def _constant_rates(evidence: Evidence) -> bool:
-    return not evidence.row_parameters
-
-
-def _wilson(evidence: Evidence, key: NDArray[np.int64], count: int) -> tuple[Floats, Floats]:
+def _wilson(evidence: Evidence, key: NDArray[np.int64], count: int, z: float) -> tuple[Floats, Floats]:
     assert evidence.label is not None
-    weight = np.bincount(key, evidence.weight, minlength=count)
-    squared = np.bincount(key, evidence.weight_squared, minlength=count)
-    recorded = np.bincount(key, evidence.weight * evidence.label, minlength=count)
+    weight = sum_by(key, evidence.weight, count)
+    squared = sum_by(key, evidence.weight_squared, count)
+    recorded = sum_by(key, evidence.weight * evidence.label, count)
     trials = np.divide(weight**2, squared, out=np.zeros(count), where=squared > 0)
     if evidence.unit is not None:
         trials = trials / design_effect(evidence, key, count)
     rate = np.divide(recorded, weight, out=np.full(count, np.nan), where=weight > 0)
-    lower, upper = wilson(rate * trials, trials)
-    # the recorded rate is rho0 + (1 - rho0 - rho1) * event rate: read off from the null at f = 0 and f = 1
-    zero, one = (evidence.model.two_point(_at(evidence, end))[0] for end in (0.0, 1.0))  # type: ignore[index]
-    rho0, slope = float(zero[0]), float(one[0] - zero[0])
-    return (lower - rho0) / slope, (upper - rho0) / slope
+    lower, upper = wilson(rate * trials, trials, z)
+    assert isinstance(evidence.model, Labelled)
+    rho0, top = evidence.model.recorded_rate(np.array([0.0, 1.0]))
+    return (lower - rho0) / (top - rho0), (upper - rho0) / (top - rho0)
 
 
-def _at(evidence: Evidence, score: float) -> Evidence:
-    return replace(evidence.take(np.array([0])), score=np.array([score]))
+def _fieller(evidence: Evidence, key: NDArray[np.int64], count: int, z: float) -> tuple[Floats, Floats]:
+    """All r with (P - r M)^2 <= z^2 Var(P - r M), P the positive mass and M the mass of a bin.
 
-
-def _fieller(evidence: Evidence, key: NDArray[np.int64], count: int) -> tuple[Floats, Floats]:
-    """All r with (P - r M)^2 <= z^2 Var(P - r M), P the positive mass and M the mass of a bin."""
+    Var P is at least that of z^2 draws: where no positive was drawn, P = 0 is not known without error.
+    """
     positive = SourceSums.of(evidence, evidence.positive, key, count)
     mass = SourceSums.of(evidence, evidence.mass, key, count)
     both = SourceSums.of(evidence, evidence.positive + evidence.mass, key, count)
     p, m = positive.total.sum(axis=0), mass.total.sum(axis=0)
     var_p, var_m = positive.variance(), mass.variance()
     cov = (both.variance() - var_p - var_m) / 2
-    a, b, c = m**2 - Z**2 * var_m, p * m - Z**2 * cov, p**2 - Z**2 * var_p
+    draw = np.abs(evidence.positive) / np.maximum(evidence.count, 1.0)
+    var_p = np.maximum(var_p, z**2 * float(draw.max()) ** 2)
+    a, b, c = m**2 - z**2 * var_m, p * m - z**2 * cov, p**2 - z**2 * var_p
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
         bounded = (a > 0) & (m > 0)

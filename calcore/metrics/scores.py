@@ -9,6 +9,7 @@ import numpy as np
 from calcore.evidence import Evidence
 from calcore.metrics.results import Estimate, provenance
 from calcore.metrics.uncertainty import LEVEL, Z, variance_of_sum
+from calcore.sums import sum_by
 from calcore.validation import Floats
 
 LOG_CLIP = 1e-6
@@ -46,9 +47,9 @@ def auc(evidence: Evidence) -> Estimate:
     positive, negative = evidence.positive.sum(), evidence.negative.sum()
     if not (positive > 1e-12 and negative > 1e-12):
         return _undefined(evidence, "AUC", "n/a: one class only")
-    _, place = np.unique(evidence.score, return_inverse=True)
-    a = np.bincount(place, evidence.positive)
-    b = np.bincount(place, evidence.negative)
+    distinct, place = np.unique(evidence.score, return_inverse=True)
+    a = sum_by(place, evidence.positive, distinct.size)
+    b = sum_by(place, evidence.negative, distinct.size)
     b_below = np.cumsum(b) - b / 2
     a_above = positive - (np.cumsum(a) - a / 2)
     value = float(a @ b_below / (positive * negative))
@@ -76,7 +77,7 @@ def macro_f1(evidence: Evidence, threshold: float = 0.5) -> Estimate:
 
 @dataclass(frozen=True)
 class ClassErrors:
-    """Mean |y - f| of each class: the paper's "class-conditional ECE" (LWCal, Table IX), which is not calibration.
+    """Mean |y - f| of each class: "class-conditional ECE" in LWCal, Table IX, which is not calibration.
 
     ``minority`` is that of the rarer class, ``gap`` the absolute difference; NaN for a class without mass.
     """

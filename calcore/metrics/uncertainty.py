@@ -1,19 +1,21 @@
 """How numbers get their errors: variances by source, the noise of a calibrated score, inverted tests.
 
 Everything here is about sums of row terms over cells. A moment is a sum of independent source means, so its
-variance is the sum over sources of the within-source variance (ddof 1) of the row terms over the source's size.
+variance is the sum over sources of the within-source variance (ddof 1) of the row terms over the size of the
+source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from calcore.evidence import Evidence
+from calcore.sums import sum_by
 from calcore.validation import Floats
 
 LEVEL = 0.95
@@ -47,7 +49,7 @@ class SourceSums:
         plain = evidence.rows is None and bool((weight == 1).all())
 
         def add(values: Floats) -> Floats:
-            return np.bincount(place, values, minlength=sources * cells).reshape(sources, cells)
+            return sum_by(place, values, sources * cells).reshape(sources, cells)
 
         total = add(terms)
         return cls(
@@ -55,11 +57,9 @@ class SourceSums:
             # an entry stands for rows with terms t v_r / v, whose squares add up to t^2 (sum v_r^2) / v^2
             add(terms**2) if plain else add(terms**2 * squared / weight**2),
             total if plain else add(terms * squared / weight),
-            evidence.source_weight,
-            evidence.source_weight
-            if plain
-            else np.bincount(evidence.source, evidence.weight_squared, minlength=sources),
-            evidence.source_size,
+            evidence.drawn.weight,
+            evidence.drawn.weight_squared,
+            evidence.drawn.size,
         )
 
     @classmethod
@@ -68,25 +68,24 @@ class SourceSums:
         sources = len(evidence.sources)
         unit_of_source = evidence.unit * sources + evidence.source
         _, unit = np.unique(unit_of_source, return_inverse=True)
-        weight_of_unit = np.bincount(unit, evidence.weight)
+        weight_of_unit = sum_by(unit, evidence.weight, int(unit.max(initial=-1)) + 1)
         source_of_unit = np.zeros(weight_of_unit.size, dtype=np.int64)
         source_of_unit[unit] = evidence.source
         combined, place = np.unique(unit * np.int64(cells) + key, return_inverse=True)
-        sums = np.bincount(place, terms)
+        sums = sum_by(place, terms, combined.size)
         owner, cell = combined // cells, combined % cells
         slot = source_of_unit[owner] * cells + cell
 
         def add(values: Floats) -> Floats:
-            return np.bincount(slot, values, minlength=sources * cells).reshape(sources, cells)
+            return sum_by(slot, values, sources * cells).reshape(sources, cells)
 
-        squared = np.bincount(source_of_unit, weight_of_unit**2, minlength=sources)
         return cls(
             add(sums),
             add(sums**2),
             add(sums * weight_of_unit[owner]),
-            evidence.source_weight,
-            squared,
-            evidence.source_size,
+            evidence.drawn.weight,
+            evidence.drawn.draw_squared,
+            evidence.drawn.size,
         )
 
     def grouped(self, matrix: NDArray[np.float64], bins: int) -> SourceSums:
@@ -109,22 +108,10 @@ class SourceSums:
 
     def variance(self) -> Floats:
         """Variance of each cell's sum, (cells,); NaN where a source has a single draw."""
-        mean = self.total / self.weight[:, None]
+        weight = self.weight[:, None]
+        mean = np.divide(self.total, weight, out=np.zeros_like(self.total), where=weight > 0)
         within = self.square - 2 * mean * self.cross + mean**2 * self.weight_squared[:, None]
         return (np.maximum(within, 0.0) * self._unbiased()[:, None]).sum(axis=0)
-
-    def covariance(self) -> Floats:
-        """Covariance between the sums of disjoint cells, (cells, cells)."""
-        mean = self.total / self.weight[:, None]
-        size = self.total.shape[1]
-        result = np.zeros((size, size))
-        for s, factor in enumerate(self._unbiased()):
-            both = np.outer(mean[s], self.cross[s])
-            part = (
-                np.diag(self.square[s]) - both - both.T + np.outer(mean[s], mean[s]) * self.weight_squared[s]
-            )
-            result += part * factor
-        return result
 
     def _unbiased(self) -> Floats:
         with np.errstate(divide="ignore"):
@@ -132,7 +119,9 @@ class SourceSums:
 
 
 def variance_of_sum(evidence: Evidence, terms: Floats) -> float:
-    """Variance of the sum of ``terms`` (n,) over all rows."""
+    """Variance of the sum of ``terms`` (n,) over all rows; in a subgroup, of their mean over its mass."""
+    if evidence.drawn.share < 1.0:
+        terms = terms - terms.sum() * evidence.mass
     whole = np.zeros(len(evidence), dtype=np.int64)
     return float(SourceSums.of(evidence, terms, whole, 1).variance()[0])
 
@@ -142,7 +131,7 @@ def null_variance(evidence: Evidence, key: NDArray[np.integer], cells: int) -> F
     terms = evidence.model.null_terms(evidence)
     if terms is None:
         return None
-    return np.sum([np.bincount(key, second, minlength=cells) for second, _ in terms], axis=0)
+    return np.maximum(np.sum([sum_by(key, second, cells) for second, _ in terms], axis=0), 0.0)
 
 
 def number_of_draws(cells: int) -> int:
@@ -161,8 +150,9 @@ def null_draws(
     """
     rng = np.random.default_rng(seed)
     two_point = evidence.model.two_point(evidence)
-    plain = evidence.rows is None and evidence.unit is None
-    if two_point is not None and plain and len(evidence) * draws <= 4_000_000:
+    # one label a row: not where an entry stands for several rows, nor where labels depend within units
+    single = evidence.rows is None and np.array_equal(evidence.weight_squared, evidence.weight**2)
+    if two_point is not None and single and evidence.unit is None and len(evidence) * draws <= 4_000_000:
         return _drawn_on_rows(rng, draws, key, cells, *two_point)
     terms = evidence.model.null_terms(evidence)
     noise = np.zeros((draws, cells))
@@ -171,7 +161,7 @@ def null_draws(
         pairs = [(sums.square[s], sums.total[s] / np.sqrt(sums.size[s])) for s in range(len(sums.size))]
     else:
         pairs = [
-            (np.bincount(key, second, minlength=cells), np.bincount(key, first, minlength=cells))
+            (sum_by(key, second, cells), sum_by(key, first, cells))
             for second, first in terms
         ]
     for second, first in pairs:
@@ -212,8 +202,6 @@ def _centred_normal(rng: np.random.Generator, draws: int, second: Floats, first:
 
 def design_effect(evidence: Evidence, key: NDArray[np.integer], cells: int) -> Floats:
     """How much larger units make the variance of each cell's moment than independent rows would, at least 1."""
-    from dataclasses import replace
-
     clustered = SourceSums.of(evidence, evidence.residual, key, cells).variance()
     alone = replace(evidence, unit=None)
     independent = SourceSums.of(alone, alone.residual, key, cells).variance()
@@ -274,7 +262,9 @@ def invert(
     tail = (1 - LEVEL) / 2
     lower = solve(1 - tail, observed)
     upper = solve(tail, max(observed, float(np.median(calibrated))))
-    return Inversion(floor, limit, solve(0.5, observed) * unit, (lower * unit, upper * unit))
+    # noise only ever adds: what is left without it is not above what was seen
+    debiased = min(solve(0.5, observed) * unit, observed)
+    return Inversion(floor, limit, debiased, (lower * unit, upper * unit))
 
 
 def holm(p_values: Floats) -> Floats:

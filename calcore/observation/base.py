@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.subgroups import Membership, Subgroup
+from calcore.sums import sum_by
 from calcore.validation import Floats, as_codes, as_labels, as_scores, as_weights, same_length
 
 #: Every observation model by name; a new one registers itself by being defined.
@@ -75,13 +76,13 @@ class ObservationModel(ABC):
     def null_terms(self, evidence: Evidence) -> tuple[tuple[Floats, Floats], ...] | None:
         """For each source, two terms an entry whose sums over a cell describe its moment if f is calibrated.
 
-        The first adds up to the second moment of the cell's residual over the size of the source, the second
-        to its mean; the variance is the first where the means are ignored (INTERVALS: the score variance).
-        None where the model has no such variance.
+        The first adds up to the second moment of the cell's residual over the size n of the source, which is
+        the score variance of the cell; the second to the cell's mean over the square root of n, by which the
+        cells of a source vary together. None where the model has no such variance.
         """
 
     def two_point(self, evidence: Evidence) -> tuple[Floats, Floats, Floats] | None:
-        """P(recorded 1) if f is calibrated, and the residual contribution of a recorded 1 and of a 0, each (n,).
+        """P(recorded 1) if f is calibrated, and what a recorded 1 and a 0 add to the moment, each (n,).
 
         None for models whose rows have no label to draw.
         """
@@ -113,11 +114,12 @@ class ObservationModel(ABC):
         """Columns to evidence.
 
         ``scores`` (n,) in [0, 1]; ``labels`` (n,) of 0, 1 or missing; ``source`` (n,) names from ``sources``;
-        ``confidence`` (n,); ``unit`` (n,) identifiers of rows that belong together; ``weight`` (n,) sampling
-        weights; ``groups`` booleans (n x m), a Membership, or Subgroups with their ``table``. ``weighting`` is
-        "importance" or "frequency" (a row of weight 2 is two rows, in errors too). ``clipped`` and ``dropped``
-        count what happened to rows before. Rows that carry no information (no label where one is needed, or
-        weight 0) are left out and counted in ``dropped``. Raises InputError on anything unusable.
+        ``confidence`` (n,); ``unit`` (n,) identifiers of rows that belong together (missing: with no other);
+        ``weight`` (n,) sampling weights; ``groups`` booleans (n x m), a Membership, or Subgroups with their
+        ``table``. ``weighting`` is "importance" or "frequency" (a row of weight 2 is two rows, in errors
+        too). ``clipped`` and ``dropped`` count what happened to rows before. Rows that carry no information
+        (no label where one is needed, or weight 0) are left out and counted in ``dropped``. Raises InputError
+        on anything unusable.
         """
         if weighting not in ("importance", "frequency"):
             raise InputError(f'weighting must be "importance" or "frequency", got {weighting!r}')
@@ -129,19 +131,23 @@ class ObservationModel(ABC):
         codes = self._source_codes(source, label, n)
         parameters = self.row_parameters(n, table, flip_group)
         stamps = None if time is None else np.asarray(time)
-        units = None if unit is None else as_codes(unit, n, "unit")[0]
+        units = None if unit is None else _unit_codes(unit, n)
         trust = self._confidence(confidence, n)
         keep = self._usable(label, weights, n)
-        row = None
-        if keep is not None:
-            row = np.flatnonzero(keep)
+        row = None if keep is None else np.flatnonzero(keep)
+        # what is kept is always a copy: arrays that callers change later change no evidence
+        kept = slice(None) if row is None else row
+
+        def part(values: NDArray[Any] | None) -> Any:
+            return None if values is None else np.array(values[kept])
+
+        score, codes, weights, label, units, trust, stamps = (
+            part(values) for values in (score, codes, weights, label, units, trust, stamps)
+        )
+        if row is not None:
             dropped += n - row.size
-            score, codes = score[row], codes[row]
-            weights, label, units, trust, stamps = (
-                None if values is None else values[row] for values in (weights, label, units, trust, stamps)
-            )
             membership = None if membership is None else membership.take(row)
-            parameters = {name: values[row] for name, values in parameters.items()}
+        parameters = {name: part(values) for name, values in parameters.items()}
         positive, negative = self.coefficients(codes, label, trust, parameters)
         ones = np.ones(score.size) if weights is None else weights
         totals = self._totals(codes, ones)[codes] if len(self.sources) > 1 else ones.sum()
@@ -180,7 +186,8 @@ class ObservationModel(ABC):
         if (codes < 0).any():
             found = names[codes < 0].iloc[0]
             raise InputError(
-                f"source {found!r} at position {int(np.argmax(codes < 0))}: {self.name} knows {_either(self.sources)}"
+                f"source {found!r} at position {int(np.argmax(codes < 0))}: {self.name} knows "
+                f"{_either(self.sources)}"
             )
         for position, name in enumerate(self.sources):
             if not (codes == position).any():
@@ -190,7 +197,7 @@ class ObservationModel(ABC):
         return codes
 
     def _totals(self, codes: NDArray[np.int8], weights: Floats) -> Floats:
-        totals = np.bincount(codes, weights, minlength=len(self.sources))
+        totals = sum_by(codes, weights, len(self.sources))
         if (totals == 0).any():
             raise InputError(
                 f"source {self.sources[int(np.argmin(totals))]}: no row of positive weight is left"
@@ -217,6 +224,14 @@ class ObservationModel(ABC):
         return keep
 
 
+def _unit_codes(unit: ArrayLike, n: int) -> NDArray[np.int64]:
+    """A code for each unit; a row without an identifier belongs with no other."""
+    codes, distinct = as_codes(unit, n, "unit")
+    missing = np.asarray(pd.isna(distinct))[codes]
+    codes[missing] = len(distinct) + np.arange(int(missing.sum()))
+    return codes
+
+
 def _either(names: tuple[str, ...], joint: str = "or") -> str:
     return f" {joint} ".join(f'"{name}"' for name in names)
 
@@ -224,7 +239,7 @@ def _either(names: tuple[str, ...], joint: str = "or") -> str:
 def _membership(
     groups: ArrayLike | Membership | Sequence[Subgroup] | None, table: pd.DataFrame | None, n: int
 ) -> Membership | None:
-    if groups is None:
+    if groups is None or (isinstance(groups, (list, tuple)) and not groups):
         return None
     if isinstance(groups, Membership):
         same_length(groups.pattern, n, "groups")

@@ -14,12 +14,12 @@ from calcore.errors import InputError, NotIdentifiable
 from calcore.evidence import Evidence
 from calcore.observation.base import ObservationModel
 from calcore.subgroups import level_names
-from calcore.validation import Floats, fraction, same_length
+from calcore.validation import Floats, as_floats, fraction, same_length
 
 FlipRate = float | Mapping[str, float]
 
 
-class _Labelled(ObservationModel):
+class Labelled(ObservationModel):
     """Shared by Clean and Noisy: a recorded label is drawn on each row, so the null can be drawn too."""
 
     has_row_labels: ClassVar[bool] = True
@@ -32,12 +32,16 @@ class _Labelled(ObservationModel):
         return recorded_rate, of_one, of_one - share / slope
 
     def null_terms(self, evidence: Evidence) -> tuple[tuple[Floats, Floats], ...]:
-        # INTERVALS: q (1 - q) / (1 - rho0 - rho1)^2 with q = rho0 + (1 - rho0 - rho1) f; each row has its own
-        # draw, so the mean of a row's residual is 0
+        # q (1 - q) / (1 - rho0 - rho1)^2 with q = rho0 + (1 - rho0 - rho1) f; each row has its own draw, so
+        # the mean of a row's residual is 0
         rho0, slope = self._rates(evidence)
         q = rho0 + slope * evidence.score
         total = evidence.source_weight[0] ** 2
         return ((q * (1.0 - q) / slope**2 * evidence.weight_squared / total, np.zeros(len(evidence))),)
+
+    def recorded_rate(self, rate: Floats) -> Floats:
+        """The rate of recorded positives where ``rate`` is that of positives; for one pair of flip rates."""
+        return rate
 
     def _rates(self, evidence: Evidence) -> tuple[Floats | float, Floats | float]:
         """rho0 and 1 - rho0 - rho1, for all rows or each."""
@@ -45,7 +49,7 @@ class _Labelled(ObservationModel):
 
 
 @dataclass(frozen=True)
-class Clean(_Labelled):
+class Clean(Labelled):
     """The label is the outcome. A = y, B = 1 - y."""
 
     @property
@@ -68,7 +72,7 @@ class Clean(_Labelled):
 
 
 @dataclass(frozen=True)
-class Noisy(_Labelled):
+class Noisy(Labelled):
     """Recorded labels, some flipped: ``rho0`` = P(1 recorded given 0), ``rho1`` = P(0 recorded given 1).
 
     A = (y - rho0) / (1 - rho0 - rho1), B = 1 - A. Rates may be mappings from the levels of a column to rates
@@ -96,11 +100,14 @@ class Noisy(_Labelled):
                 )
         else:
             self._check(self.rho0, self.rho1, "")
+            # text such as "0.1" is a number too
+            object.__setattr__(self, "rho0", float(self.rho0))
+            object.__setattr__(self, "rho1", float(self.rho1))
 
     @staticmethod
     def _check(rho0: float, rho1: float, where: str) -> None:
-        fraction(rho0, f"the flip rate rho0{where}", open_interval=False)
-        fraction(rho1, f"the flip rate rho1{where}", open_interval=False)
+        rho0 = fraction(rho0, f"the flip rate rho0{where}", open_interval=False)
+        rho1 = fraction(rho1, f"the flip rate rho1{where}", open_interval=False)
         if rho0 + rho1 >= 1:
             raise NotIdentifiable(
                 f"Noisy is not identifiable: the flip rates{where} rho0 = {rho0:g} and rho1 = {rho1:g} sum to "
@@ -127,6 +134,12 @@ class Noisy(_Labelled):
         """Are flip rates given?"""
         return self.rho0 is not None
 
+    def recorded_rate(self, rate: Floats) -> Floats:
+        if isinstance(self.rho0, Mapping) or isinstance(self.rho1, Mapping):
+            raise InputError("flip rates per group: the recorded rate differs from group to group")
+        rho0, slope = self._of_rows({})
+        return rho0 + slope * rate
+
     @property
     def parameters(self) -> dict[str, object]:
         plain = {
@@ -149,11 +162,14 @@ class Noisy(_Labelled):
         source = "estimated from these scores" if self.origin == "estimated" else "given from outside"
         return (
             f"labels are flipped independently of the scores, given the true label{within}",
-            f"the flip rates are {source} and right: rho0 = {self._said(self.rho0)}, rho1 = {self._said(self.rho1)}",
+            f"the flip rates are {source} and right: rho0 = {self._said(self.rho0)}, "
+            f"rho1 = {self._said(self.rho1)}",
         )
 
     @staticmethod
     def _said(rate: FlipRate | None) -> str:
+        if rate is None:
+            return "unknown"
         if isinstance(rate, Mapping):
             return ", ".join(f"{level}: {value:g}" for level, value in rate.items())
         return f"{rate:g}"
@@ -166,17 +182,18 @@ class Noisy(_Labelled):
         if flip_group is None:
             if table is None or self.column is None or self.column not in table:
                 raise InputError(
-                    "flip rates per group need the group of each row: give flip_group=, or table= and a column"
+                    "flip rates per group need the group of each row: give flip_group=, or table= and column"
                 )
             flip_group = table[self.column]
         groups = level_names(pd.Series(flip_group))
         same_length(groups, n, "flip_group")
-        found = {}
+        found: dict[str, Floats] = {}
         for key, rate in (("rho0", self.rho0), ("rho1", self.rho1)):
             by_level = {str(level): self._of_level(rate, level) for level in self._levels()}
-            values = groups.map(by_level).to_numpy(dtype=np.float64, na_value=np.nan)
+            values = as_floats(groups.astype("str").map(by_level), key)
             if np.isnan(values).any():
-                raise InputError(f"no flip rate is given for the group {groups[np.isnan(values)].iloc[0]!r}")
+                level = groups.iloc[int(np.argmax(np.isnan(values)))]
+                raise InputError(f"no flip rate is given for the group {level!r}")
             found[key] = values
         return found
 
@@ -188,16 +205,17 @@ class Noisy(_Labelled):
         parameters: Mapping[str, Floats],
     ) -> tuple[Floats, Floats]:
         assert label is not None
-        if not self.known:
-            return label, 1.0 - label
-        rho0 = parameters.get("rho0", self.rho0)
-        slope = 1.0 - rho0 - parameters.get("rho1", self.rho1)  # type: ignore[operator]
-        positive = (label - rho0) / slope  # type: ignore[operator]
+        rho0, slope = self._of_rows(parameters)
+        positive = (label - rho0) / slope
         return positive, 1.0 - positive
 
     def _rates(self, evidence: Evidence) -> tuple[Floats | float, Floats | float]:
-        if not self.known:
+        return self._of_rows(evidence.row_parameters)
+
+    def _of_rows(self, parameters: Mapping[str, Floats]) -> tuple[Floats | float, Floats | float]:
+        """rho0 and 1 - rho0 - rho1, of all rows or of each; unknown rates correct nothing."""
+        if self.rho0 is None or self.rho1 is None:
             return 0.0, 1.0
-        rho0 = evidence.row_parameters.get("rho0", self.rho0)
-        rho1 = evidence.row_parameters.get("rho1", self.rho1)
-        return rho0, 1.0 - rho0 - rho1  # type: ignore[operator,return-value]
+        if isinstance(self.rho0, Mapping) or isinstance(self.rho1, Mapping):
+            return parameters["rho0"], 1.0 - parameters["rho0"] - parameters["rho1"]
+        return self.rho0, 1.0 - self.rho0 - self.rho1

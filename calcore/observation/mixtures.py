@@ -35,16 +35,16 @@ class Mixture(ObservationModel):
         return table[source, 0], table[source, 1]
 
     def null_terms(self, evidence: Evidence) -> tuple[tuple[Floats, Floats], ...]:
-        # INTERVALS: Var0 = sum over s of E_X[rho_s(f) (A (1 - f) - B f)^2 1{cell}] / n_s, E_X by the mass
-        score = evidence.score
-        squared = np.bincount(evidence.source, evidence.weight_squared, minlength=len(self.sources))
-        size = evidence.source_weight**2 / squared
+        # the variance of a cell's moment is the sum over sources s of
+        # E_X[rho_s(f) (A (1 - f) - B f)^2 1{cell}] / n_s, E_X by the mass; a subgroup's is over its own mass
+        score, drawn = evidence.score, evidence.drawn
+        size = drawn.weight**2 / drawn.weight_squared
         terms = []
         for (positive, negative, theta), draws in zip(self.table(), size, strict=True):
             density = theta * score / self.prior + (1.0 - theta) * (1.0 - score) / (1.0 - self.prior)
             value = positive * (1.0 - score) - negative * score
             expected = evidence.mass * density * value
-            terms.append((expected * value / draws, expected / np.sqrt(draws)))
+            terms.append((expected * value / (draws * drawn.share), expected / np.sqrt(draws)))
         return tuple(terms)
 
 
@@ -59,7 +59,7 @@ class PU(Mixture):
     sources: ClassVar[tuple[str, ...]] = ("positive", "unlabelled")
 
     def __post_init__(self) -> None:
-        fraction(self.prior, "the class prior pi")
+        object.__setattr__(self, "prior", fraction(self.prior, "the class prior pi"))
 
     @property
     def basis(self) -> str:

@@ -1,0 +1,23 @@
+"""Page config and navigation, and nothing else."""
+
+import streamlit as st
+
+from dashboard.components.sidebar import sidebar
+from dashboard.services import freeze_libraries
+
+st.set_page_config(page_title="Calibration monitor", layout="wide")
+freeze_libraries()
+
+page = st.navigation(
+    [
+        st.Page("views/data.py", title="Data", icon=":material/upload_file:", default=True),
+        st.Page("views/overview.py", title="Overview", icon=":material/speed:"),
+        st.Page("views/reliability.py", title="Reliability", icon=":material/show_chart:"),
+        st.Page("views/subgroups.py", title="Subgroups", icon=":material/grid_on:"),
+        st.Page("views/noise.py", title="Label noise", icon=":material/rule:"),
+        st.Page("views/compare.py", title="Compare", icon=":material/compare_arrows:"),
+        st.Page("views/export.py", title="Export", icon=":material/download:"),
+    ]
+)
+sidebar()
+page.run()

@@ -1,0 +1,38 @@
+"""The comparison as a table for people."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from calcore.comparison import Comparison, Entry
+from dashboard import wording as w
+
+METRICS = ("ECE", "Brier", "log loss", "AUC")
+
+
+def comparison_table(result: Comparison) -> pd.DataFrame:
+    """One row a calibrator, sorted by the chosen metric; those that do not exist are left to their reason.
+
+    Not sorted where the labels allow no ranking.
+    """
+    present = [entry for entry in result.entries if entry.missing is None]
+    if result.basis.ranked != "no":
+        present.sort(key=lambda entry: entry.metrics[result.ranked_on].value)
+    return pd.DataFrame([_row(entry) for entry in present])
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    row = {"Calibrator": entry.title}
+    for name in METRICS:
+        found = entry.metrics[name]
+        row[name] = w.error(found.value) + (f" ({w.interval(found.interval)})" if found.interval else "")
+    harm = entry.harm
+    row["Harm at this size"] = "n/a" if harm is None else w.points(harm.at_n)
+    row["Harm at 20,000"] = "n/a" if harm is None else w.points(harm.at_large)
+    if harm is not None and harm.with_flips is not None:
+        row["Harm with flips"] = w.points(harm.with_flips)
+    row["AUC change"] = w.signed(entry.auc_change)
+    row["Outputs 0 or 1"] = w.rate(entry.share_at_ends)
+    row["Slope"] = f"{entry.slope:.2f}"
+    row["Mean prediction"] = w.rate(entry.mean_prediction)
+    return row

@@ -1,0 +1,103 @@
+"""The Data page's one question: what do your labels mean? Parameters only where the answer needs them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.state import AppState, change_settings, get_state
+
+MEANINGS = {
+    "clean": "They are the outcomes",
+    "noisy": "They are outcomes, some recorded wrong",
+    "pu": "Known positives, and rows nobody has checked",
+}
+EXPLAINED = {
+    "clean": "Each label is what really happened.",
+    "noisy": "Weak annotators, historical decisions, rules: some labels are flipped, and nobody knows which.",
+    "pu": "A label of 1 is a confirmed positive, drawn at random from all positives; every other row is unchecked.",
+}
+
+
+def meaning(state: AppState) -> None:
+    """Ask what the labels mean and write the answer to the settings."""
+    settings = state.settings
+    st.subheader("What do your labels mean?", anchor=False)
+    kinds = list(MEANINGS)
+    labels = st.radio(
+        "What do your labels mean?",
+        kinds,
+        index=kinds.index(settings.labels),
+        format_func=MEANINGS.__getitem__,
+        captions=[EXPLAINED[kind] for kind in kinds],
+        key="labels-mean",
+        label_visibility="collapsed",
+    )
+    changes: dict[str, object] = {"labels": labels}
+    if labels == "noisy":
+        changes |= _flip_rates(settings.rho0, settings.rho1)
+    if labels == "pu":
+        changes["prior"] = _prior(settings.prior)
+    changes |= _audit(state)
+    if any(getattr(settings, name) != value for name, value in changes.items()):
+        change_settings(**changes)
+        get_state().analysed = False
+        st.rerun()
+
+
+def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | None]:
+    known = st.toggle(
+        "I know how often labels are flipped",
+        value=rho0 is not None,
+        key="rates-known",
+        help="From a re-labelled sample: of the true negatives, the share recorded as positive; and the reverse.",
+    )
+    if not known:
+        st.caption("Without rates nothing is corrected: results are named as being against the noisy labels.")
+        return {"rho0": None, "rho1": None}
+    left, right = st.columns(2)
+    first = left.number_input(
+        "True negatives recorded as positive (%)",
+        0.0,
+        100.0,
+        100 * (rho0 if rho0 is not None else 0.1),
+        1.0,
+        key="rho0",
+    )
+    second = right.number_input(
+        "True positives recorded as negative (%)",
+        0.0,
+        100.0,
+        100 * (rho1 if rho1 is not None else 0.1),
+        1.0,
+        key="rho1",
+    )
+    return {"rho0": first / 100, "rho1": second / 100}
+
+
+def _prior(prior: float | None) -> float | None:
+    given = st.number_input(
+        "Share of all rows that are positive (%)",
+        0.0,
+        100.0,
+        None if prior is None else 100 * prior,
+        1.0,
+        placeholder="for example 12",
+        key="prior",
+        help="The class prior: from a random sample that was checked, or from what is known of the population.",
+    )
+    return None if given is None else given / 100
+
+
+def _audit(state: AppState) -> dict[str, object]:
+    assert state.ingested is not None
+    if state.ingested.roles.audit is None:
+        return {"audit_random": False, "measure_on": "labels"}
+    random = st.checkbox(
+        "The audited rows are a random sample (or all rows)",
+        value=state.settings.audit_random,
+        key="audit-random",
+        help="Rows picked because they looked wrong would make a right score look bad: they are never ranked on.",
+    )
+    if random == state.settings.audit_random:
+        return {"audit_random": random}
+    return {"audit_random": random, "measure_on": "audit" if random else "labels"}

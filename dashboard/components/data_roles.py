@@ -1,0 +1,68 @@
+"""The Data page: which column plays which role."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from calcore.errors import InputError
+from calcore.ingest import Roles
+from dashboard import services
+from dashboard.components.page import problem
+from dashboard.state import AppState
+
+ROLE_WORDS = {
+    "score": ("Score", "The classifier's probability of the event, 0 to 1."),
+    "label": ("Label", "What was recorded for the case."),
+    "audit": ("Clean audit label", "The true outcome, where someone checked it; blank elsewhere."),
+}
+MORE_ROLES = {
+    "weight": ("Weight", "Sampling weight of the row."),
+    "unit": ("Unit", "Rows that belong together (a customer, a patient): errors and folds keep them whole."),
+    "source": ("Source", "Which sample a row comes from, for weak labels."),
+    "time": ("Time", "When the case was scored."),
+}
+
+
+def roles(state: AppState) -> None:
+    """Role pickers, pre-filled with the guess; a change reads the table again."""
+    assert state.ingested is not None
+    current = state.ingested.roles
+    names = [column.name for column in state.ingested.report.columns]
+    st.subheader("Which column is what?", anchor=False)
+    wanted: dict[str, str | None] = dict(current.single())
+    for place, (role, words) in zip(st.columns(3), ROLE_WORDS.items(), strict=True):
+        wanted[role] = _pick(place, role, words, names, getattr(current, role))
+    with st.expander("More roles: weight, unit, source, time"):
+        for place, (role, words) in zip(st.columns(4), MORE_ROLES.items(), strict=True):
+            wanted[role] = _pick(place, role, words, names, getattr(current, role))
+    groups = st.multiselect(
+        "Subgroup columns",
+        names,
+        default=[name for name in current.groups if name in names],
+        help="Every value and every pair of values of these columns is checked as a subgroup.",
+        key="role-groups",
+    )
+    single = {role: name for role, name in wanted.items() if name is not None}
+    asked = Roles(**single, groups=tuple(name for name in groups if name not in single.values()))
+    if asked == replace(current, groups=asked.groups) and set(asked.groups) == set(current.groups):
+        return
+    try:
+        services.reinterpret(replace(state.choices, roles=asked))
+    except InputError as error:
+        problem(error)
+        return
+    st.rerun()
+
+
+def _pick(place, role: str, words: tuple[str, str], names: list[str], current: str | None) -> str | None:
+    options = [None, *names]
+    return place.selectbox(
+        words[0],
+        options,
+        index=options.index(current) if current in options else 0,
+        format_func=lambda name: "(none)" if name is None else str(name),
+        help=words[1],
+        key=f"role-{role}",
+    )

@@ -1,0 +1,136 @@
+"""Pieces of every page: the head, the guard, verdict banners, charts with their table twins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import streamlit as st
+
+from calcore.errors import InputError
+from dashboard import services
+from dashboard.charts.chart import Chart
+from dashboard.components.text import escape
+from dashboard.services import Analysis
+from dashboard.state import change_settings, get_state
+from dashboard.verdicts import Level, Verdict
+
+VIEWS = {
+    "data": "views/data.py",
+    "overview": "views/overview.py",
+    "reliability": "views/reliability.py",
+    "subgroups": "views/subgroups.py",
+    "noise": "views/noise.py",
+    "compare": "views/compare.py",
+    "export": "views/export.py",
+}
+
+
+def head(title: str, intro: str) -> None:
+    st.title(title, anchor=False)
+    st.caption(intro)
+
+
+def require_analysis() -> Analysis:
+    """The session's analysis; without one the page says what is missing and stops."""
+    state = get_state()
+    if state.ingested is None:
+        st.info(
+            "No data yet. Drop a file of scores, or look at the sample first.", icon=":material/upload_file:"
+        )
+        left, right = st.columns(2)
+        left.page_link(VIEWS["data"], label="Go to Data", icon=":material/upload_file:")
+        if right.button("Try the sample", key="sample-from-guard"):
+            services.load_sample()
+            state = get_state()
+            state.analysed = True
+            st.rerun()
+        st.stop()
+    if not state.analysed:
+        st.info(
+            "The file is read. Say what its columns and labels mean, then press Analyse.",
+            icon=":material/tune:",
+        )
+        st.page_link(VIEWS["data"], label="Go to Data", icon=":material/upload_file:")
+        st.stop()
+    try:
+        return services.analysis(state)
+    except InputError as error:
+        problem(error)
+        st.page_link(VIEWS["data"], label="Go to Data", icon=":material/upload_file:")
+        st.stop()
+
+
+def problem(error: InputError) -> None:
+    """One sentence about something that cannot be used."""
+    text = str(error)
+    st.error(escape(text[:1].upper() + text[1:]), icon=":material/error:")
+
+
+def banner(verdict: Verdict) -> None:
+    """A verdict: word, icon and sentence; colour is only the fourth sign."""
+    show = {
+        Level.GOOD: (st.success, ":material/check_circle:"),
+        Level.WATCH: (st.warning, ":material/visibility:"),
+        Level.BAD: (st.error, ":material/warning:"),
+        Level.UNKNOWN: (st.info, ":material/help:"),
+    }
+    box, icon = show[verdict.level]
+    box(f"**{escape(verdict.title)}.** {escape(verdict.sentence)}", icon=icon)
+    for note in verdict.notes:
+        st.caption(escape(note))
+
+
+def draw(
+    chart: Chart,
+    key: str,
+    *,
+    on_select: Literal["ignore", "rerun"] = "ignore",
+    table_label: str = "The same as a table",
+) -> Any:
+    """A chart with alt text, picture download and its table twin. Returns the selection."""
+    config: dict[str, Any] = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+        "toImageButtonOptions": {"format": "svg", "filename": key},
+    }
+    event: Any = st.plotly_chart(
+        chart.figure,
+        theme="streamlit",
+        key=key,
+        alt=chart.alt,
+        config=config,
+        on_select=on_select,
+        selection_mode="points",
+    )
+    with st.expander(table_label, icon=":material/table:"):
+        st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
+    return event
+
+
+def assumptions(sentences: Sequence[str]) -> None:
+    """What must hold for the numbers above, beside them."""
+    if sentences:
+        st.caption("Holds if " + escape("; ".join(sentences)) + ".")
+
+
+def measured_on(found: Analysis) -> None:
+    """Which labels the page measures on, with the choice where there is one."""
+    settings = get_state().settings
+    if found.audit is None:
+        return
+    options = {
+        "audit": f"Clean audit labels ({found.audit.n:,})",
+        "labels": f"Recorded labels ({found.evidence.n:,})",
+    }
+    picked = st.segmented_control(
+        "Measured on",
+        list(options),
+        format_func=options.__getitem__,
+        default=settings.measure_on,
+        key="measure-on",
+        required=True,
+    )
+    if picked != settings.measure_on:
+        change_settings(measure_on=picked)
+        st.rerun()

@@ -1,0 +1,34 @@
+"""The sidebar: which file is open, and how results are judged."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.components.text import escape
+from dashboard.state import change_settings, forget_file, get_state
+
+
+def sidebar() -> None:
+    state = get_state()
+    with st.sidebar:
+        if state.ingested is None:
+            st.caption("No file open.")
+            return
+        report = state.ingested.report
+        st.caption(
+            f"**{escape(report.filename)}**  \n{report.rows_kept:,} rows · SHA-256 {report.sha256[:12]}"
+        )
+        tolerance = st.slider(
+            "Tolerance (points)",
+            0.0,
+            10.0,
+            100 * state.settings.tolerance,
+            0.5,
+            key="tolerance",
+            help="A gap below this is never called wrong, however many rows show it.",
+        )
+        if abs(tolerance / 100 - state.settings.tolerance) > 1e-12:
+            change_settings(tolerance=tolerance / 100)
+        if st.button("Close file and forget it", key="forget", icon=":material/delete:"):
+            forget_file()
+            st.rerun()

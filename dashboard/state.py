@@ -1,0 +1,77 @@
+"""One typed state a session, under one key of ``st.session_state``."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from calcore.audit import TOLERANCE
+from calcore.ingest import Choices, Ingested, Parsed
+
+_KEY = "calcore"
+_KEPT_RESULTS = 40
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user says about the labels, and how results are judged. Part of every result's key.
+
+    ``labels`` is "clean", "noisy" or "pu"; ``rho0``, ``rho1`` are None while the flip rates are unknown;
+    ``audit_random``: the audit labels are a random sample; ``measure_on`` is "labels" or "audit".
+    """
+
+    labels: str = "clean"
+    rho0: float | None = None
+    rho1: float | None = None
+    prior: float | None = None
+    audit_random: bool = False
+    measure_on: str = "labels"
+    weighting: str = "importance"
+    tolerance: float = TOLERANCE
+    bins: int = 10
+    min_mass: float = 0.01
+
+
+@dataclass
+class AppState:
+    """A session: the parsed file, what it means, and results by key (the newest ``_KEPT_RESULTS``)."""
+
+    filename: str = ""
+    data: bytes | None = None
+    parsed: Parsed | None = None
+    choices: Choices = field(default_factory=Choices)
+    ingested: Ingested | None = None
+    settings: Settings = field(default_factory=Settings)
+    analysed: bool = False
+    latest_comparison: tuple[Any, ...] | None = None
+    export_choice: str | None = None
+    results: OrderedDict[tuple[Any, ...], Any] = field(default_factory=OrderedDict)
+
+    def remember(self, key: tuple[Any, ...], value: Any) -> Any:
+        self.results[key] = value
+        self.results.move_to_end(key)
+        while len(self.results) > _KEPT_RESULTS:
+            self.results.popitem(last=False)
+        return value
+
+
+def get_state() -> AppState:
+    """This session's state, made on first use."""
+    if _KEY not in st.session_state:
+        st.session_state[_KEY] = AppState()
+    return st.session_state[_KEY]
+
+
+def forget_file() -> None:
+    """Drop the file and everything derived from it; what the user set about judging stays."""
+    old = get_state().settings
+    kept = Settings(tolerance=old.tolerance, bins=old.bins, min_mass=old.min_mass)
+    st.session_state[_KEY] = AppState(settings=kept)
+
+
+def change_settings(**changes: Any) -> None:
+    state = get_state()
+    state.settings = replace(state.settings, **changes)

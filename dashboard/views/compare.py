@@ -1,0 +1,111 @@
+"""Compare: calibrators side by side, on rows they were not fitted on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calcore.calibrators import REGISTRY
+from calcore.comparison import Comparison
+from calcore.errors import InputError
+from dashboard import services, verdicts
+from dashboard import wording as w
+from dashboard.charts.comparison import differences_chart, error_against_loss
+from dashboard.charts.maps import maps_chart
+from dashboard.components.comparison_table import comparison_table
+from dashboard.components.page import VIEWS, banner, draw, head, problem, require_analysis
+from dashboard.components.text import escape
+from dashboard.services import Analysis
+from dashboard.state import get_state
+
+RANKED_ON = ("Brier", "log loss", "ECE")
+
+
+def chosen(found: Analysis) -> tuple[tuple[str, ...], str]:
+    left, right = st.columns([3, 1])
+    names = left.multiselect(
+        "Calibrators",
+        list(services.available(found)),
+        default=list(services.usual_calibrators(found)),
+        format_func=lambda name: REGISTRY[name].title,
+        key="compared",
+    )
+    ranked_on = right.selectbox("Sorted by", RANKED_ON, key="ranked-on")
+    return tuple(dict.fromkeys(["Identity", *names])), ranked_on
+
+
+def compared(found: Analysis, names: tuple[str, ...], ranked_on: str) -> Comparison | None:
+    if services.comparison_ready(found, names, ranked_on):
+        return services.comparison_of(found, names, ranked_on)
+    with st.status(
+        f"Comparing {len(names)} calibrators on {found.evidence.n:,} rows", expanded=True
+    ) as status:
+        bar = st.progress(0.0)
+
+        def told(step: str, share: float) -> None:
+            bar.progress(min(share, 1.0), step)
+
+        try:
+            result = services.comparison_of(found, names, ranked_on, told)
+        except InputError as error:
+            status.update(label="These cannot be compared", state="error")
+            problem(error)
+            return None
+        bar.progress(1.0, "Done")
+        status.update(label="Compared", state="complete", expanded=False)
+    return result
+
+
+def page() -> None:
+    found = require_analysis()
+    head(
+        "Compare",
+        "Each calibrator is measured on rows that it was not fitted on; lower is better, except AUC.",
+    )
+    names, ranked_on = chosen(found)
+    result = compared(found, names, ranked_on)
+    if result is None:
+        return
+    banner(verdicts.comparison(result))
+    st.dataframe(comparison_table(result), hide_index=True, key="comparison-table")
+    st.caption(
+        f"Measured {escape(result.measured.model.basis)} on {w.count(result.measured.n)} rows, {result.folds} folds; intervals 95 %. "
+        "Harm: how far the method moves scores that are right. Log loss: scores clipped at 1e-6."
+    )
+    for entry in result.entries:
+        if entry.missing:
+            st.caption(escape(f"{entry.title}: {entry.missing}."))
+        for warning in entry.map.warnings if entry.map else ():
+            st.caption(escape(f"{entry.title}: {warning}."))
+    suggestion = verdicts.suggested(result)
+    finish(found, result, suggestion)
+    draw(differences_chart(result, ranked_on), key="differences")
+    draw(error_against_loss(result), key="error-against-loss")
+    maps = [(entry.title, entry.map) for entry in result.entries if entry.map is not None]
+    draw(maps_chart(maps, found.evidence.score, found.evidence.covariate_weight), key="maps")
+
+
+def finish(found: Analysis, result: Comparison, suggestion: str) -> None:
+    entry = result.entry(suggestion)
+    left, right = st.columns(2)
+    try:
+        exported = services.export_of(found, result, suggestion)
+    except InputError as error:
+        problem(error)
+        return
+    left.download_button(
+        f"Download the map of {entry.title}",
+        exported.json,
+        file_name=f"{suggestion}.calibration.json",
+        mime="application/json",
+        on_click="ignore",
+        type="primary",
+        key="download-suggested",
+        icon=":material/download:",
+    )
+    if right.button("More formats and other calibrators", key="to-export", icon=":material/arrow_forward:"):
+        get_state().export_choice = suggestion
+        st.switch_page(VIEWS["export"])
+    st.caption(escape(verdicts.harm(entry)))
+
+
+page()

@@ -1,0 +1,95 @@
+"""Overview: should I worry? A verdict, the picture behind it, the worst subgroups, the gate, what next."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import services, verdicts
+from dashboard import wording as w
+from dashboard.charts.reliability import reliability_chart
+from dashboard.components.page import VIEWS, assumptions, banner, draw, head, measured_on, require_analysis
+from dashboard.components.text import escape
+from dashboard.services import Analysis
+
+
+def headline(found: Analysis) -> None:
+    audit = services.audit_of(found)
+    scores = services.headline_scores(found)
+    error = audit.error
+    cells = st.columns(4)
+    cells[0].metric(
+        "Calibration error (ECE)",
+        w.error(error.value),
+        help=f"Mean gap between scores and event rates over {error.bins} bins. A calibrated score would show about "
+        f"{w.error(error.noise_floor)} here, up to {w.error(error.noise_limit)}.",
+    )
+    cells[0].caption(
+        f"95 % interval {w.interval(error.interval)}; chance alone gives up to {w.error(error.noise_limit)}"
+    )
+    cells[1].metric("Event rate", w.rate(audit.base_rate), help="Share of positives.")
+    cells[1].caption(f"mean score {w.rate(audit.mean_score)}")
+    auc = scores["AUC"]
+    cells[2].metric(
+        "Ranking (AUC)", w.error(auc.value), help="1: every positive above every negative; 0.5: chance."
+    )
+    cells[2].caption(f"95 % interval {w.interval(auc.interval)}" if auc.interval else escape(auc.notes[-1]))
+    cells[3].metric("Rows", w.count(audit.n))
+    cells[3].caption(f"about {w.count(max(audit.positives, 0))} positives")
+
+
+def worst_groups(found: Analysis) -> None:
+    audit = services.audit_of(found)
+    st.subheader("Worst subgroups", anchor=False)
+    if not audit.groups:
+        reason = (
+            "no column is chosen for subgroups" if not found.choice.subgroups else "none holds enough rows"
+        )
+        st.caption(f"Nothing to show: {reason}.")
+        return
+    for group in audit.groups[:3]:
+        icon = ":material/warning:" if group.wrong else ":material/check:"
+        st.markdown(f"{icon} {escape(verdicts.group_line(group))}")
+    st.caption(
+        f"Of {w.count(len(audit.groups))} subgroups; by chance the largest gap of {w.count(audit.group_chance.cells)} "
+        f"cells would reach {w.points(audit.group_chance.limit)}."
+    )
+    st.page_link(VIEWS["subgroups"], label="All subgroups", icon=":material/grid_on:")
+
+
+def gate(found: Analysis) -> None:
+    fitted = services.gate_of(found)
+    st.subheader("Can the labels be trusted?", anchor=False)
+    if fitted is None:
+        st.caption("The gate needs a recorded label on each row; these labels have none.")
+        return
+    banner(verdicts.gate(fitted.audit_, services.suspicious_count(found)))
+    st.page_link(VIEWS["noise"], label="Labels that look wrong", icon=":material/rule:")
+
+
+def page() -> None:
+    found = require_analysis()
+    head("Overview", "Should you worry, where, and what to do next.")
+    measured_on(found)
+    audit = services.audit_of(found)
+    banner(verdicts.overall(audit))
+    headline(found)
+    draw(
+        reliability_chart(
+            [("Score", audit.reliability)],
+            title="Observed event rate against score",
+            tolerance=audit.tolerance,
+        ),
+        key="overview-reliability",
+    )
+    assumptions(audit.assumptions)
+    left, right = st.columns(2)
+    with left:
+        worst_groups(found)
+    with right:
+        gate(found)
+    st.caption(escape(verdicts.data_line(found.ingested.report)))
+    if st.button("Compare calibrators", type="primary", icon=":material/compare_arrows:", key="to-compare"):
+        st.switch_page(VIEWS["compare"])
+
+
+page()

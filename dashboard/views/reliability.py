@@ -1,0 +1,84 @@
+"""Reliability: the diagram in detail, bins as you like, calibrators overlaid, one subgroup at a time."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calcore.calibrators import REGISTRY
+from calcore.errors import InputError
+from dashboard import services
+from dashboard import wording as w
+from dashboard.charts.reliability import reliability_chart
+from dashboard.components.page import assumptions, draw, head, measured_on, problem, require_analysis
+from dashboard.components.text import escape
+from dashboard.services import Analysis
+
+
+def controls(found: Analysis) -> tuple[str, int, list[str], int | None]:
+    left, right = st.columns(2)
+    strategy = left.segmented_control(
+        "Bins of",
+        ["width", "mass"],
+        format_func={"width": "equal width", "mass": "equal number of rows"}.__getitem__,
+        default="width",
+        key="strategy",
+        required=True,
+    )
+    bins = right.slider("Number of bins", 2, 40, 15, key="bins")
+    names = list(services.available(found))
+    chosen = left.multiselect(
+        "Calibrators",
+        names,
+        default=["Identity"],
+        format_func=lambda name: REGISTRY[name].title,
+        key="overlaid",
+        help="Each is drawn at predictions for rows that it was not fitted on.",
+    )
+    member = found.measured.membership
+    group_names = () if member is None else member.names
+    groups: list[int | None] = [None, *range(len(group_names))]
+    group = right.selectbox(
+        "Subgroup",
+        groups,
+        format_func=lambda g: "Everyone" if g is None else group_names[g],
+        key="reliability-group",
+        disabled=len(groups) == 1,
+    )
+    return strategy or "width", bins, chosen or ["Identity"], group
+
+
+def page() -> None:
+    found = require_analysis()
+    head("Reliability", "Of all the cases scored 0.7, did the event happen 70 % of the time?")
+    measured_on(found)
+    strategy, bins, names, group = controls(found)
+    curves = []
+    for name in names:
+        try:
+            curves.append((REGISTRY[name].title, services.reliability_of(found, name, bins, strategy, group)))
+        except InputError as error:
+            problem(error)
+    if not curves:
+        return
+    draw(
+        reliability_chart(
+            curves, title="Observed event rate against score", tolerance=found.settings.tolerance
+        ),
+        key="reliability-chart",
+        table_label="Every bin as a table",
+    )
+    first = curves[0][1]
+    st.caption(
+        f"{w.count(first.n)} rows, measured {escape(first.basis)}; intervals 95 % ({first.method}); grey: too few rows to test."
+    )
+    if group is None:
+        for name in names:
+            found_error = services.error_of(found, name, bins, strategy)
+            st.caption(
+                f"{REGISTRY[name].title}: ECE {w.error(found_error.value)} (95 % interval {w.interval(found_error.interval)}); a calibrated "
+                f"score would show about {w.error(found_error.noise_floor)}, up to {w.error(found_error.noise_limit)}."
+            )
+    assumptions(first.assumptions)
+
+
+page()

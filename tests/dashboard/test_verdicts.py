@@ -1,0 +1,111 @@
+"""Every verdict names its numbers, its basis, and what chance would give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calcore.audit import audit
+from calcore.calibrators import GatedLWCal, Identity, Isotonic, Platt
+from calcore.comparison import compare
+from calcore.observation import Clean, Noisy
+from dashboard import verdicts
+from dashboard.verdicts import Level
+
+
+def drawn(n, distort=lambda s: s, seed=0, group_shift=0.0):
+    """Evidence with labels drawn from ``distort(score)``; half of the rows are in a shifted group."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n)
+    group = rng.random(n) < 0.5
+    truth = np.clip(distort(score) + group_shift * group, 0, 1)
+    return score, (rng.random(n) < truth).astype(float), np.column_stack([group, ~group])
+
+
+def clean(*given, **options):
+    score, label, groups = drawn(*given, **options)
+    return Clean().evidence(score, label, groups=groups)
+
+
+def test_a_calibrated_score_is_called_so_with_what_chance_gives():
+    verdict = verdicts.overall(audit(clean(20_000)))
+    assert verdict.level is Level.GOOD
+    assert "expected by chance" in verdict.sentence
+    assert "subgroups" in verdict.sentence
+
+
+def test_a_score_that_is_too_high_is_named_with_bin_rates_and_rows():
+    verdict = verdicts.overall(audit(clean(20_000, distort=lambda s: s * 0.8)))
+    assert verdict.level is Level.BAD
+    assert verdict.sentence.startswith("Scores too high")
+    for part in ("predicted", "observed", "95 % interval", "rows"):
+        assert part in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "slope, word", [(0.4, "Overconfident"), (3.0, "Underconfident")]
+)
+def test_extreme_and_timid_scores_are_told_apart(slope, word):
+    def distort(s):
+        return 1 / (1 + (s / (1 - s)) ** -slope)
+
+    assert word in verdicts.overall(audit(clean(20_000, distort=distort))).sentence
+
+
+def test_a_gap_within_the_tolerance_is_not_wrong_however_many_rows_show_it():
+    evidence = clean(1_000_000, distort=lambda s: s * 0.99)
+    assert verdicts.overall(audit(evidence, tolerance=0.02)).level is Level.GOOD
+    assert verdicts.overall(audit(evidence, tolerance=0.0)).level is Level.BAD
+
+
+def test_a_subgroup_is_named_when_the_whole_is_fine():
+    rng = np.random.default_rng(3)
+    n = 40_000
+    score, small = rng.uniform(0.2, 0.8, n), rng.random(n) < 0.04
+    label = rng.random(n) < score + 0.2 * small
+    found = audit(Clean().evidence(score, label, groups=np.column_stack([small, ~small])))
+    verdict = verdicts.overall(found)
+    assert verdict.level is Level.WATCH
+    assert "not for group 0" in verdict.sentence
+    assert "too low" in verdict.sentence
+
+
+def test_few_rows_say_how_many_would_do():
+    verdict = verdicts.overall(audit(clean(60)))
+    assert verdict.level is Level.UNKNOWN
+    assert "would settle" in verdict.sentence
+
+
+def test_noisy_labels_are_never_called_plain():
+    score, label, _ = drawn(20_000)
+    flipped = np.where(np.random.default_rng(1).random(label.size) < 0.3, 1 - label, label)
+    verdict = verdicts.overall(audit(Noisy().evidence(score, flipped)))
+    assert verdict.sentence.startswith("Against the noisy labels")
+    corrected = verdicts.overall(audit(Noisy(0.3, 0.3).evidence(score, flipped)))
+    assert corrected.sentence.startswith("Noise-corrected")
+    assert corrected.level is Level.GOOD
+
+
+@pytest.mark.parametrize("flips, word", [(0.0, "Gate shut"), (0.3, "Gate part open"), (0.45, "Gate open")])
+def test_the_gate_says_how_far_it_is_open(flips, word):
+    rng = np.random.default_rng(0)
+    score = rng.beta(0.4, 0.4, 4000)
+    label = (rng.random(4000) < score).astype(float)
+    flipped = np.where(rng.random(4000) < flips, 1 - label, label)
+    gate = GatedLWCal().fit(score, flipped).audit_
+    assert verdicts.gate(gate, 10).title == word
+    assert "expected if the labels were right" in verdicts.gate(gate, 10).sentence
+
+
+def test_noisy_labels_alone_are_not_ranked_and_suggest_no_change():
+    score, label, _ = drawn(1000)
+    result = compare(Noisy().evidence(score, label), [Platt(), Isotonic()], harm_draws=0)
+    verdict = verdicts.comparison(result)
+    assert verdict.title == "Not ranked"
+    assert verdicts.suggested(result) == "Identity"
+
+
+def test_a_calibrator_that_helps_is_suggested_over_the_score():
+    score, label, _ = drawn(5000, distort=lambda s: s**3)
+    result = compare(Clean().evidence(score, label), [Identity(), Isotonic()], harm_draws=2)
+    assert verdicts.suggested(result) == "Isotonic"
