@@ -69,7 +69,7 @@ class Comparison:
     """Entries in the order given; ``reference`` is the name that differences are taken to.
 
     ``winner`` is the name that is best on ``ranked_on`` with every paired interval to the others clear of 0;
-    None where there is no clear winner or no ranking.
+    None where there is no clear winner or no ranking. ``tied`` holds the best and those not separated from it.
     """
 
     entries: tuple[Entry, ...]
@@ -77,6 +77,7 @@ class Comparison:
     basis: RankingBasis
     ranked_on: str
     winner: str | None
+    tied: tuple[str, ...]
     verdict: str
     measured: Evidence
     folds: int
@@ -177,13 +178,14 @@ def compare(
                 _entry(names[i], calibrator.title, *found, base[1], split.work, harm, bins, log_loss_clip)
             )
     basis = ranking_basis(evidence, audit)
-    winner, verdict = _winner(entries, fits, basis, ranked_on, bins, log_loss_clip)
+    winner, tied, verdict = _winner(entries, fits, basis, ranked_on, bins, log_loss_clip)
     return Comparison(
         tuple(entries),
         reference,
         basis,
         ranked_on,
         winner,
+        tied,
         verdict,
         measured,
         split.count,
@@ -272,12 +274,12 @@ def _winner(
     ranked_on: str,
     bins: int,
     clip: float,
-) -> tuple[str | None, str]:
+) -> tuple[str | None, tuple[str, ...], str]:
     present = [entry for entry in entries if entry.missing is None]
     if basis.ranked == "no":
-        return None, basis.sentence
+        return None, (), basis.sentence
     if len(present) < 2:
-        return None, "Only one calibrator can be measured here."
+        return None, tuple(entry.name for entry in present), "Only one calibrator can be measured here."
     best = min(present, key=lambda entry: entry.metrics[ranked_on].value)
     mine = fits[best.name]
     assert not isinstance(mine, str)
@@ -290,13 +292,15 @@ def _winner(
             continue
         gap = _difference(ranked_on, mine[1], theirs[1], bins, clip).at_level(level)
         if not gap.upper < 0:
-            tied.append(entry.title)
+            tied.append(entry)
     prefix = "" if basis.ranked == "yes" else "Indicative: "
     if not tied:
-        return best.name, f"{prefix}{best.title} has the lowest {ranked_on}, clear of all others."
-    shown = ", ".join(tied[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
+        return best.name, (best.name,), f"{prefix}{best.title} has the lowest {ranked_on}, clear of all others."
+    titles = [entry.title for entry in tied]
+    shown = ", ".join(titles[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
     return (
         None,
+        (best.name, *(entry.name for entry in tied)),
         f"{prefix}No clear winner: {best.title} has the lowest {ranked_on}, not separated from {shown}.",
     )
 

@@ -202,7 +202,7 @@ class Membership:
             combination = combination * size + codes
         first, pattern = _distinct(combination)
         distinct = table.iloc[first]
-        masks = np.array([group.mask(distinct) for group in subgroups]).reshape(-1, len(first)).T
+        masks = np.array([group.mask(distinct) for group in subgroups]).reshape(len(subgroups), len(first)).T
         # combinations of levels with equal membership are one pattern
         merged = cls.of_masks(masks, [group.name for group in subgroups])
         return cls(merged.names, merged.pattern[pattern], merged.table, subgroups)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 MISSING = "n/a"
+#: A space that does not break, so that a number is never parted from its sign.
+PERCENT = "\u00a0%"
 
 
 def count(n: float) -> str:
@@ -34,10 +36,10 @@ def rate(value: float) -> str:
         return MISSING
     percent = 100 * value
     if 0 < abs(percent) < 0.05:
-        return "<0.1 %"
+        return f"<0.1{PERCENT}"
     decimals = 0 if abs(percent) >= 9.95 else 1
     text = f"{round(percent, decimals) + 0.0:.{decimals}f}"
-    return f"{text.removesuffix('.0')} %"
+    return f"{text.removesuffix('.0')}{PERCENT}"
 
 
 def rates(low: float, high: float) -> str:
@@ -45,7 +47,7 @@ def rates(low: float, high: float) -> str:
     if math.isnan(low) or math.isnan(high):
         return MISSING
     first, second = rate(low), rate(high)
-    return second if first == second else f"{first.removesuffix(' %')}–{second}"
+    return second if first == second else f"{first.removesuffix(PERCENT)}–{second}"
 
 
 def points(difference: float) -> str:
@@ -54,9 +56,9 @@ def points(difference: float) -> str:
         return MISSING
     size = abs(100 * difference)
     if 0 < size < 0.05:
-        return "<0.1 points"
+        return "<0.1\u00a0points"
     text = f"{size:.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
-    return f"{text} point" if text == "1" else f"{text} points"
+    return f"{text}\u00a0{'point' if text == '1' else 'points'}"
 
 
 def interval(bounds: tuple[float, float] | None, kind=error) -> str:

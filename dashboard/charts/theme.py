@@ -131,9 +131,8 @@ def base_layout(figure: go.Figure, height: int, title: str | None = None) -> go.
                 "x": 0,
                 "xanchor": "left",
                 "yref": "container",
-                # lines grow upwards from here: anchored at the top, a second line would leave the page
-                "y": 1 - (title_height(title) - 12) / height,
-                "yanchor": "bottom",
+                "y": 1 - 4 / height,
+                "yanchor": "top",
             },
             margin_t=title_height(title),
         )
