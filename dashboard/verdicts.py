@@ -98,7 +98,7 @@ def shape(audit: Audit) -> str:
 def _gap_sentence(gap: Gap, pattern: str) -> str:
     return (
         f"{pattern}. Worst from {w.edge(gap.low)} to {w.edge(gap.high)}: predicted {w.rate(gap.mean_score)}, "
-        f"observed {w.rate(gap.event_rate)} (95 % interval {w.rates(gap.lower, gap.upper)}, {w.count(gap.rows)} rows)."
+        f"observed {w.rate(gap.event_rate)} (95 % interval {w.rates(gap.lower, gap.upper)}, {w.rows(gap.rows)})."
     )
 
 
@@ -117,7 +117,7 @@ def _subgroup_sentence(audit: Audit) -> str:
     )
     return (
         f"Fine overall, not for {first.group}: {w.points(first.gap.residual)} {_side(first.gap)} from "
-        f"{w.edge(first.gap.low)} to {w.edge(first.gap.high)} ({w.count(first.gap.rows)} rows); the largest of "
+        f"{w.edge(first.gap.low)} to {w.edge(first.gap.high)} ({w.rows(first.gap.rows)}); the largest of "
         f"{w.count(audit.group_chance.cells)} cells, where chance alone gives up to {w.points(audit.group_chance.limit)}."
         f"{others}"
     )
@@ -142,20 +142,20 @@ def _unknown_sentence(audit: Audit) -> str:
         if audit.positives <= audit.negatives
         else ("negatives", audit.negatives)
     )
-    size = f"only {w.count(audit.n)} rows with about {w.count(max(number, 0))} {rarer}"
+    size = f"only {w.rows(audit.n)} with about {w.count(max(number, 0))} {rarer}"
     if audit.rows_needed > audit.n:
-        return f"{size}. About {w.count(audit.rows_needed)} rows would settle a gap of {w.points(audit.resolution)}."
+        return f"{size}. About {w.rows(audit.rows_needed)} would settle a gap of {w.points(audit.resolution)}."
     return f"{size}, and no score bin has enough of them to test."
 
 
 def group_line(group: GroupFinding) -> str:
     """A subgroup in a line: its largest gap, or why there is none."""
     if group.gap is None:
-        return f"{group.group}: too few rows in every bin to test ({w.count(group.rows)} rows)"
+        return f"{group.group}: too few rows in every bin to test ({w.rows(group.rows)})"
     mark = "off" if group.wrong else "within noise"
     return (
         f"{group.group}: {w.points(group.gap.residual)} {_side(group.gap)} from {w.edge(group.gap.low)} to "
-        f"{w.edge(group.gap.high)} ({mark}; {w.count(group.rows)} rows)"
+        f"{w.edge(group.gap.high)} ({mark}; {w.rows(group.rows)})"
     )
 
 
@@ -187,7 +187,7 @@ def data_line(report: IngestReport) -> str:
     if report.clipped:
         parts.append(f"{w.count(report.clipped)} scores a hair outside 0 to 1 were moved to the end.")
     if report.unlabelled:
-        parts.append(f"{w.count(report.unlabelled)} rows have no label.")
+        parts.append(f"{w.rows(report.unlabelled)} have no label.")
     return " ".join(parts)
 
 
@@ -197,7 +197,7 @@ def harm(entry: Entry) -> str:
         return "The harm check was not run."
     return (
         f"If these scores were right, {entry.title} would move them by {w.points(entry.harm.at_n)} on average "
-        f"with {w.count(entry.harm.n)} rows, and by {w.points(entry.harm.at_large)} with 20,000."
+        f"with {w.rows(entry.harm.n)}, and by {w.points(entry.harm.at_large)} with 20,000."
     )
 
 

@@ -14,6 +14,11 @@ def count(n: float) -> str:
     return MISSING if math.isnan(n) else f"{n:,.0f}"
 
 
+def rows(n: float) -> str:
+    """ "1 row", "12,345 rows"."""
+    return "1 row" if n == 1 else f"{count(n)} rows"
+
+
 def error(value: float) -> str:
     """ECE and other small metrics: three decimals, "<0.001", never "-0.000"."""
     if math.isnan(value):

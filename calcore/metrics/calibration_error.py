@@ -10,7 +10,7 @@ import numpy as np
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
 from calcore.metrics.results import CalibrationError, provenance
-from calcore.metrics.uncertainty import SourceSums, invert, null_draws, number_of_draws, shrunk
+from calcore.metrics.uncertainty import SourceSums, invert, null_draws, number_of_draws
 from calcore.sums import sum_by
 from calcore.validation import Floats
 
@@ -71,7 +71,7 @@ def _binned(
     noise = null_draws(evidence, key, count, number_of_draws(count))
     observed = float(statistic(moment[None], mass)[0])
     variance = np.fmax(sums.variance(), noise.var(axis=0))
-    result = invert(lambda m: statistic(m, mass), observed, shrunk(moment, variance), noise)
+    result = invert(lambda m: statistic(m, mass), observed, moment, variance, noise)
     where = None
     if statistic is _largest_gap:
         gaps = np.divide(np.abs(moment), mass, out=np.zeros(count), where=mass > 0)

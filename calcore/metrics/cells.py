@@ -22,7 +22,6 @@ from calcore.metrics.uncertainty import (
     null_draws,
     null_variance,
     number_of_draws,
-    shrunk,
 )
 from calcore.sums import sum_by
 from calcore.validation import Floats
@@ -307,8 +306,8 @@ def _maximum(
     where: str,
 ) -> CalibrationError:
     observed = float(statistic(table.moment[None, used])[0])
-    direction = shrunk(table.moment[used], table.error[used] ** 2)
-    result = invert(statistic, observed, direction, layout.noise()[:, used])
+    noise = layout.noise()[:, used]
+    result = invert(statistic, observed, table.moment[used], table.error[used] ** 2, noise)
     return CalibrationError(
         name=name,
         value=observed,

@@ -37,7 +37,8 @@ class CalibrationError(Estimate):
     """A binned error, which is positive even for a calibrated score.
 
     ``noise_floor`` is its mean and ``noise_limit`` its 95 % point if the score were calibrated; ``debiased``
-    is the true value under which the observed one would be the median; ``interval`` inverts the same test.
+    is the true value under which the observed one would be the median; ``interval`` holds the true values
+    that the observed one does not contradict.
     """
 
     noise_floor: float = float("nan")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 from calcore.evidence import Evidence
 from calcore.sums import sum_by
@@ -21,6 +21,8 @@ from calcore.validation import Floats
 LEVEL = 0.95
 Z = float(stats.norm.ppf(0.5 + LEVEL / 2))
 SEED = 20_250
+#: Up to this many labels are drawn one by one; above, moments are close to normal.
+DRAWN_LABELS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +154,7 @@ def null_draws(
     two_point = evidence.model.two_point(evidence)
     # one label a row: not where an entry stands for several rows, nor where labels depend within units
     single = evidence.rows is None and np.array_equal(evidence.weight_squared, evidence.weight**2)
-    if two_point is not None and single and evidence.unit is None and len(evidence) * draws <= 4_000_000:
+    if two_point is not None and single and evidence.unit is None and len(evidence) * draws <= DRAWN_LABELS:
         return _drawn_on_rows(rng, draws, key, cells, *two_point)
     terms = evidence.model.null_terms(evidence)
     noise = np.zeros((draws, cells))
@@ -225,46 +227,58 @@ def shrunk(moment: Floats, variance: Floats) -> Floats:
     return left if left.any() else moment
 
 
-def invert(
-    statistic: Callable[[Floats], Floats], observed: float, direction: Floats, noise: Floats
-) -> Inversion:
-    """Test inversion along ``direction``: which multiples of it could have given the ``observed`` value.
+def plausible_shapes(moment: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    """The most concentrated and the most spread shape of the true moments that the observed ones allow.
 
-    ``statistic`` maps moments (draws, ...) to (draws,); ``noise`` (draws, ...) are moments of a calibrated
-    score. The interval's upper end never falls below that of a sample at the median of the noise, so that a
-    lucky sample does not claim more than its size allows.
+    Concentrated: what stands out from the noise by two standard errors, else the one cell that does most.
+    Spread: the noise added once more. A sum of sizes grows slowly along a spread shape and fast along a
+    concentrated one, a maximum the other way round; the truth lies between.
+    """
+    noise = np.nan_to_num(variance)
+    concentrated = np.sign(moment) * np.sqrt(np.maximum(moment**2 - 4 * noise, 0.0))
+    if not concentrated.any():
+        z = np.divide(moment**2, noise, out=np.where(moment == 0, 0.0, np.inf), where=noise > 0)
+        concentrated = np.where(z == z.max(), moment, 0.0)
+    return concentrated, np.sign(moment) * np.sqrt(moment**2 + noise)
+
+
+def invert(
+    statistic: Callable[[Floats], Floats], observed: float, moment: Floats, variance: Floats, noise: Floats
+) -> Inversion:
+    """Test inversion: which true moments could have given the ``observed`` value of ``statistic``.
+
+    ``statistic`` maps moments (draws, ...) to (draws,); ``moment`` and ``variance`` (...) are those observed;
+    ``noise`` (draws, ...) are moments of a calibrated score. The size of the truth is searched along the
+    plausible shapes: the interval takes the outer of their ends, the debiased value the observed shape. The
+    upper end never falls below that of a sample at the median of the noise, so that a lucky sample does not
+    claim more than its size allows.
     """
     calibrated = statistic(noise)
     floor, limit = float(calibrated.mean()), float(np.quantile(calibrated, LEVEL))
-    unit = float(statistic(direction[None])[0])
-    if not unit > 0:
+    if not moment.any():
         return Inversion(floor, limit, 0.0, (0.0, limit))
 
-    def solve(q: float, target: float) -> float:
-        """The multiple at which the ``q`` quantile of the statistic is ``target``, 0 if it is beyond at 0."""
+    def solve(shape: Floats, q: float, target: float) -> float:
+        """The statistic of the multiple of ``shape`` at which its ``q`` quantile is ``target``; at least 0."""
 
-        def above(c: float) -> bool:
-            return float(np.quantile(statistic(c * direction[None] + noise), q)) >= target
+        def excess(multiple: float) -> float:
+            return float(np.quantile(statistic(multiple * shape[None] + noise), q)) - target
 
-        if above(0.0):
+        if excess(0.0) >= 0:
             return 0.0
-        high = 2.0 * target / unit + 1e-12
-        while not above(high):
+        size = float(statistic(shape[None])[0])
+        high = 2.0 * target / size
+        while excess(high) < 0:
             high *= 2
-        low = 0.0
-        for _ in range(30):
-            middle = (low + high) / 2
-            low, high = (low, middle) if above(middle) else (middle, high)
-            if high - low < 1e-3 * high:
-                break
-        return (low + high) / 2
+        return float(optimize.brentq(excess, 0.0, high, xtol=1e-3 * high, rtol=1e-3)) * size
 
     tail = (1 - LEVEL) / 2
-    lower = solve(1 - tail, observed)
-    upper = solve(tail, max(observed, float(np.median(calibrated))))
+    typical = max(observed, float(np.median(calibrated)))
+    shapes = plausible_shapes(moment, variance)
+    lower = min(solve(shape, 1 - tail, observed) for shape in shapes)
+    upper = max(solve(shape, tail, typical) for shape in shapes)
     # noise only ever adds: what is left without it is not above what was seen
-    debiased = min(solve(0.5, observed) * unit, observed)
-    return Inversion(floor, limit, debiased, (lower * unit, upper * unit))
+    return Inversion(floor, limit, min(solve(moment, 0.5, observed), observed), (lower, upper))
 
 
 def holm(p_values: Floats) -> Floats:

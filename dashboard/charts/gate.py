@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -10,9 +12,12 @@ from calcore.calibrators.loss_weighted import GATE_START, GATE_WIDTH
 from dashboard import wording
 from dashboard.charts import theme
 from dashboard.charts.chart import Chart
+from dashboard.charts.names import escaped
 
-USE, WATCH, CHECK = "use the map", "back off, watch", "audit labels first"
-EXPECTED = "expected if labels were right"
+USE, WATCH, CHECK = "use the map", "back off,<br>watch", "audit labels<br>first"
+MEASURED, EXPECTED = "measured", "expected if<br>labels were right"
+#: Heights on the unit axis: the names of the regions stand above, each marker on its own line.
+NAMES, MEASURED_AT, EXPECTED_AT = 0.7, 0.5, 0.17
 
 
 def gate_chart(audit: GateAudit, *, center: float = GATE_START, width: float = GATE_WIDTH) -> Chart:
@@ -26,21 +31,30 @@ def gate_chart(audit: GateAudit, *, center: float = GATE_START, width: float = G
     figure = go.Figure()
     ends = (0.0, center, center + width, end)
     for i, (label, color) in enumerate(zip((USE, WATCH, CHECK), theme.REGIONS, strict=True)):
-        _add_region(figure, ends[i], ends[i + 1], label, color, end)
-    _add_marker(figure, audit.d_hat, 0.62, "measured", theme.style(1), end, above=True)
-    _add_marker(figure, audit.expected_d, 0.3, EXPECTED, theme.style(0), end, above=False)
+        _add_region(figure, ends[i], ends[i + 1], label, color)
+    figure.add_shape(
+        type="line",
+        x0=audit.d_hat,
+        x1=audit.d_hat,
+        y0=MEASURED_AT,
+        y1=NAMES,
+        line={"color": theme.BAD, "width": 2},
+    )
+    _add_marker(figure, audit.d_hat, MEASURED_AT, MEASURED, theme.style(1), end)
+    _add_marker(figure, audit.expected_d, EXPECTED_AT, EXPECTED, theme.style(0), end)
     theme.base_layout(figure, 236 + theme.title_height(title), title)
     marks = sorted({0.0, center, center + width, end})
     figure.update_xaxes(
         range=[0, end],
         tickvals=marks,
         ticktext=[wording.rate(mark) for mark in marks],
+        ticklabeloverflow="allow",
         title={"text": "Rows whose label contradicts the score"},
         showgrid=False,
         zeroline=False,
     )
     figure.update_yaxes(range=[0, 1], visible=False)
-    figure.update_layout(showlegend=False)
+    figure.update_layout(showlegend=False, margin_l=20, margin_r=24)
     return Chart(figure, _table(audit, center, width), _alt(audit, center, width, title))
 
 
@@ -55,54 +69,43 @@ def gate_words(audit: GateAudit) -> str:
 
 
 def _end(audit: GateAudit, last: float) -> float:
-    """The right end of the axis: 0.6, or the next tenth that holds everything."""
+    """The right end of the axis: 0.6, or the next tenth that leaves room to the right of everything."""
     furthest = max(audit.d_hat + 0.02, audit.expected_d + 0.02, last + 0.1)
-    return max(0.6, min(1.0, round(-(-furthest // 0.1) * 0.1, 1)), furthest if furthest > 1 else 0.0)
+    return max(0.6, math.ceil(10 * furthest - 1e-9) / 10)
 
 
-def _add_region(figure: go.Figure, low: float, high: float, label: str, color: str, end: float) -> None:
+def _add_region(figure: go.Figure, low: float, high: float, label: str, color: str) -> None:
     figure.add_shape(
         type="rect", x0=low, x1=high, y0=0, y1=1, fillcolor=color, line={"width": 0}, layer="below"
     )
-    if high < end:
-        figure.add_shape(
-            type="line",
-            x0=high,
-            x1=high,
-            y0=0,
-            y1=1,
-            line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dash"},
-        )
-    # a region of less than a third of the axis holds one word a line on a phone
-    text = label if (high - low) / end > 0.33 else label.replace(" ", "<br>")
+    if low > 0:
+        edge = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dash"}
+        figure.add_shape(type="line", x0=low, x1=low, y0=NAMES, y1=1, line=edge)
     figure.add_annotation(
-        x=(low + high) / 2, y=0.99, yanchor="top", text=text, showarrow=False, font={"size": theme.FONT}
+        x=(low + high) / 2, y=(1 + NAMES) / 2, text=label, showarrow=False, font={"size": theme.FONT}
     )
 
 
-def _add_marker(
-    figure: go.Figure, value: float, y: float, label: str, look: theme.Style, end: float, *, above: bool
-) -> None:
-    """A marker on its own height with its label beside it, so that two never overlap."""
-    figure.add_shape(
-        type="line", x0=value, x1=value, y0=0, y1=y, line={"color": look.color, "width": 2, "dash": look.dash}
-    )
+def _add_marker(figure: go.Figure, value: float, y: float, label: str, look: theme.Style, end: float) -> None:
+    """A marker on its own height, its label on the side where a phone has room for it."""
     figure.add_scatter(
         x=[value],
         y=[y],
         mode="markers",
-        marker={"color": look.color, "symbol": look.marker, "size": 14 if above else 12},
-        hovertext=f"{label}: {wording.rate(value)} of rows",
+        marker={"color": look.color, "symbol": look.marker, "size": 13},
+        hovertext=f"{label.replace('<br>', ' ')}: {escaped(wording.rate(value))} of rows",
         hoverinfo="text",
+        cliponaxis=False,
         name=label,
     )
-    right = value / end > 0.5
+    left = value / end > 0.45
     figure.add_annotation(
         x=value,
         y=y,
-        xanchor="right" if right else "left",
-        xshift=-11 if right else 11,
-        text=f"<b>{wording.rate(value)}</b> {label}",
+        xanchor="right" if left else "left",
+        xshift=-10 if left else 10,
+        align="right" if left else "left",
+        text=f"<b>{escaped(wording.rate(value))}</b> {label}",
         showarrow=False,
         font={"size": theme.FONT},
     )

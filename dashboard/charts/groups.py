@@ -46,7 +46,7 @@ def group_error_bars(
     extra = theme.title_height(title) + theme.legend_height(legend)
     theme.base_layout(figure, 70 + ROW_HEIGHT * len(shown) + extra, title)
     furthest = max([shown[0].error, *(v for v in (reference, chance) if v is not None and np.isfinite(v))])
-    figure.update_layout(barmode="overlay", bargap=0.3)
+    figure.update_layout(barmode="overlay", bargap=0.3, showlegend=True)
     figure.update_xaxes(
         title={"text": "ECE of the subgroup" if basis is None else f"ECE of the subgroup, {basis}"},
         range=[0, 1.22 * furthest or 0.01],

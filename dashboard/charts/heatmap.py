@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from calcore.metrics.cells import Cells
 from dashboard import wording
 from dashboard.charts import theme
+from dashboard.charts.cell_findings import (
+    SIGNIFICANT,
+    UNTESTED,
+    CellView,
+    chosen,
+    finding,
+    residual_limit,
+    twin,
+    words,
+)
 from dashboard.charts.chart import Chart
 from dashboard.charts.names import escaped, two_lines
 
 TEXT_CELLS = 400
 """Cells beyond this many carry no numbers: the browser would take seconds to place them."""
-SIGNIFICANT = "Clearly off"
-UNTESTED = "Too few rows"
-_NICE = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 
 
 def cell_heatmap(
@@ -37,67 +41,30 @@ def cell_heatmap(
 
     The whole population is always the first row. ``search`` keeps the names that hold it; then ``top`` are
     drawn, in ``order`` (positions in ``cells.groups``) where given. Colours run over +-``limit``, so that two
-    heatmaps can share it. Points of the last trace carry ``[group position, bin position]`` as customdata.
+    heatmaps can share it. Every point of the trace "Cells" carries ``[group position, bin position]``
+    as customdata.
     Returns the heatmap, a table of the drawn cells that have rows, and its words.
     """
-    view = _View(cells, tolerance, limit or residual_limit(cells))
-    found = _chosen(view, search, order)
+    view = CellView(cells, tolerance, limit or residual_limit(cells))
+    found = chosen(view, search, order)
     rows = [0, *found[: max(top, 0)]]
     if not (cells.rows[rows] > 0).any():
-        return Chart(theme.nothing("No cell holds any rows."), _table(view, rows), "Heatmap without cells.")
-    title = _title(view, found, search)
+        return Chart(theme.nothing("No cell holds any rows."), twin(view, rows), "Heatmap without cells.")
+    title = finding(view, found, search)
     tall = 30 if len(rows) * len(cells.bins) <= TEXT_CELLS else 26
     figure = go.Figure()
     _add_residuals(figure, view, rows)
     _add_untested(figure, view, rows)
-    _add_marks(figure, view, rows, tall)
+    _add_marks(figure, view, rows)
     _add_touch(figure, view, rows, tall)
     theme.base_layout(figure, tall * len(rows) + 142 + theme.title_height(title), title)
-    _layout(figure, view, rows, tall * len(rows))
-    figure.layout.margin.t = 58 + theme.title_height(title)
-    return Chart(figure, _table(view, rows), _alt(view, rows, found, search))
+    _layout(figure, view, rows)
+    _add_scale(figure, view, tall * len(rows))
+    figure.update_layout(margin={"t": 22 + theme.title_height(title), "r": 16})
+    return Chart(figure, twin(view, rows), words(view, rows, found, search))
 
 
-def residual_limit(cells: Cells) -> float:
-    """A round number that no tested residual exceeds: half the range of the colours."""
-    tested = np.abs(cells.residual[np.isfinite(cells.adjusted) & np.isfinite(cells.residual)])
-    largest = float(tested.max()) if tested.size else 0.1
-    return next((nice for nice in _NICE if nice >= largest - 1e-9), 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _View:
-    cells: Cells
-    tolerance: float
-    limit: float
-
-    @property
-    def tested(self) -> NDArray[np.bool_]:
-        return np.isfinite(self.cells.adjusted) & np.isfinite(self.cells.residual) & ~self.cells.too_few
-
-    @property
-    def untested(self) -> NDArray[np.bool_]:
-        return (self.cells.rows > 0) & ~self.tested
-
-    @property
-    def marked(self) -> NDArray[np.bool_]:
-        with np.errstate(invalid="ignore"):
-            beyond = np.abs(self.cells.residual) > self.tolerance
-            return self.tested & beyond & (self.cells.adjusted < 0.05)
-
-
-def _chosen(view: _View, search: str, order: Sequence[int] | None) -> list[int]:
-    """Positions of the subgroups whose name holds ``search``, the worst first."""
-    size = np.where(view.tested, np.abs(view.cells.residual), 0.0)
-    marked = np.where(view.marked, size, 0.0).max(axis=1)
-    if order is None:
-        groups = range(1, len(view.cells.groups))
-        order = sorted(groups, key=lambda g: (-float(marked[g]), -float(size[g].max())))
-    wanted = search.strip().casefold()
-    return [int(g) for g in order if g and wanted in view.cells.groups[g].casefold()]
-
-
-def _add_residuals(figure: go.Figure, view: _View, rows: Sequence[int]) -> None:
+def _add_residuals(figure: go.Figure, view: CellView, rows: Sequence[int]) -> None:
     shown = np.where(view.tested, view.cells.residual, np.nan)[list(rows)]
     values: list[list[float | None]] = [
         [None if np.isnan(v) else round(float(v), 4) for v in row] for row in shown
@@ -105,31 +72,18 @@ def _add_residuals(figure: go.Figure, view: _View, rows: Sequence[int]) -> None:
     text = None
     if shown.size <= TEXT_CELLS:
         text = [["" if np.isnan(v) else _signed(float(v)) for v in row] for row in shown]
-    ends, gap = round(100 * view.limit), "&nbsp;" * 3
     figure.add_heatmap(
         z=values,
         x=list(range(len(view.cells.bins))),
         y=list(range(len(rows))),
-        zmin=-view.limit,
-        zmid=0,
-        zmax=view.limit,
-        colorscale=[list(stop) for stop in theme.DIVERGING],
+        **_colors(view),
         xgap=1.5,
         ygap=1.5,
         text=text,
         texttemplate="%{text}" if text else None,
-        textfont={"size": theme.SMALL} if text else None,
+        textfont={"size": theme.SMALL, "color": theme.MARK} if text else None,
         hoverinfo="skip",
         name="Residual",
-        colorbar={
-            "title": {
-                "text": f"← score too high{gap}±{wording.points(view.limit)}{gap}score too low →",
-                "side": "top",
-                "font": {"size": theme.FONT},
-            },
-            "tickvals": [-view.limit, 0, view.limit],
-            "ticktext": [f"−{ends}", "0", f"+{ends}"],
-        },
     )
 
 
@@ -139,7 +93,7 @@ def _signed(residual: float) -> str:
     return size if size == "0" else f"{'+' if residual > 0 else '−'}{size}"
 
 
-def _add_untested(figure: go.Figure, view: _View, rows: Sequence[int]) -> None:
+def _add_untested(figure: go.Figure, view: CellView, rows: Sequence[int]) -> None:
     """Hatched boxes: rows are there, but too few to say anything."""
     place, column = np.nonzero(view.untested[list(rows)])
     if not place.size:
@@ -167,7 +121,7 @@ def _add_untested(figure: go.Figure, view: _View, rows: Sequence[int]) -> None:
     )
 
 
-def _add_marks(figure: go.Figure, view: _View, rows: Sequence[int], tall: int) -> None:
+def _add_marks(figure: go.Figure, view: CellView, rows: Sequence[int]) -> None:
     place, column = np.nonzero(view.marked[list(rows)])
     if not place.size:
         return
@@ -185,13 +139,14 @@ def _add_marks(figure: go.Figure, view: _View, rows: Sequence[int], tall: int) -
         },
         hoverinfo="skip",
         unselected={"marker": {"opacity": 1}},
-        name=f"{SIGNIFICANT} (beyond {wording.points(view.tolerance)}, adjusted p < .05)",
+        name=f"{SIGNIFICANT} (beyond {wording.points(view.tolerance)}, adjusted p &lt; .05)",
     )
 
 
-def _add_touch(figure: go.Figure, view: _View, rows: Sequence[int], tall: int) -> None:
+def _add_touch(figure: go.Figure, view: CellView, rows: Sequence[int], tall: int) -> None:
     """What the pointer meets: clicks on the cells of a heatmap itself are not reported."""
     place, column = np.nonzero(view.cells.rows[list(rows)] > 0)
+    at = list(zip(place.tolist(), column.tolist(), strict=True))
     figure.add_scatter(
         x=column.tolist(),
         y=place.tolist(),
@@ -199,15 +154,15 @@ def _add_touch(figure: go.Figure, view: _View, rows: Sequence[int], tall: int) -
         marker={"symbol": "square", "size": tall - 2, "color": theme.TOUCH, "line": {"width": 0}},
         selected={"marker": {"color": theme.TOUCHED, "opacity": 1}},
         unselected={"marker": {"color": theme.TOUCH, "opacity": 1}},
-        customdata=[[int(rows[i]), int(j)] for i, j in zip(place, column, strict=True)],
-        hovertext=[_hover(view, int(rows[i]), int(j)) for i, j in zip(place, column, strict=True)],
+        customdata=[[rows[i], j] for i, j in at],
+        hovertext=[_hover(view, rows[i], j) for i, j in at],
         hoverinfo="text",
         showlegend=False,
         name="Cells",
     )
 
 
-def _hover(view: _View, group: int, j: int) -> str:
+def _hover(view: CellView, group: int, j: int) -> str:
     cells = view.cells
     residual, mean = float(cells.residual[group, j]), float(cells.mean_score[group, j])
     lines = [
@@ -218,16 +173,17 @@ def _hover(view: _View, group: int, j: int) -> str:
     return "<br>".join(lines)
 
 
-def _test(view: _View, group: int, j: int) -> str:
+def _test(view: CellView, group: int, j: int) -> str:
     if not view.tested[group, j]:
         return "too few to test"
     return escaped(f"adjusted p {wording.p_value(float(view.cells.adjusted[group, j]))}")
 
 
-def _layout(figure: go.Figure, view: _View, rows: Sequence[int], inner: int) -> None:
+def _layout(figure: go.Figure, view: CellView, rows: Sequence[int]) -> None:
     edges, count = view.cells.bins.edges, len(view.cells.bins)
     every = max(1, -(-count // 10))
     ticks = range(0, count + 1, every)
+    figure.update_layout(barmode="overlay", hoverdistance=int(np.clip(450 / max(count, 1), 20, 120)))
     figure.update_xaxes(
         range=[-0.5, count - 0.5],
         tickvals=[i - 0.5 for i in ticks],
@@ -245,76 +201,40 @@ def _layout(figure: go.Figure, view: _View, rows: Sequence[int], inner: int) -> 
         zeroline=False,
         ticks="",
     )
-    figure.update_traces(
-        selector={"type": "heatmap"},
-        colorbar={
-            "orientation": "h",
-            "x": 1,
-            "xanchor": "right",
-            "y": 1 + 4 / inner,
-            "yanchor": "bottom",
-            "lenmode": "pixels",
-            "len": 264,
-            "thickness": 10,
-            "xpad": 0,
-            "ypad": 0,
-            "outlinewidth": 0,
+
+
+def _colors(view: CellView) -> dict[str, Any]:
+    scale = [list(stop) for stop in theme.DIVERGING]
+    return {"zmin": -view.limit, "zmid": 0, "zmax": view.limit, "colorscale": scale, "showscale": False}
+
+
+def _add_scale(figure: go.Figure, view: CellView, inner: int) -> None:
+    """The colours with their range, above the cells: plotly's own colour bar would move the title away."""
+    steps = np.linspace(-view.limit, view.limit, 41).round(4).tolist()
+    figure.add_heatmap(x=steps, y=[0], z=[steps], **_colors(view), hoverinfo="skip", xaxis="x2", yaxis="y2")
+    ends, gap, whole = wording.points(view.limit), "&nbsp;" * 4, inner + 36
+    figure.update_layout(
+        xaxis2={
+            "domain": [0.4, 1],
+            "anchor": "y2",
+            "tickvals": [-view.limit, 0, view.limit],
+            "ticktext": [f"−{ends}", "0", f"+{ends}"],
             "tickfont": {"size": theme.SMALL},
+            "ticklabeloverflow": "allow",
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
         },
+        yaxis={"domain": [0, inner / whole]},
+        yaxis2={"domain": [(inner + 26) / whole, 1], "visible": False, "fixedrange": True},
     )
-    figure.update_layout(barmode="overlay", hoverdistance=int(np.clip(450 / max(count, 1), 20, 120)))
-
-
-def _title(view: _View, found: Sequence[int], search: str) -> str:
-    if search.strip() and not found:
-        return f"No subgroup's name holds “{search.strip()}”"
-    groups = [g for g in found if view.marked[g].any()]
-    if not found:
-        return "No subgroups: only the whole population"
-    if not groups:
-        return f"None of {wording.count(len(found))} subgroups is clearly off in a bin"
-    return (
-        f"{wording.count(len(groups))} of {wording.count(len(found))} subgroups are clearly off in some bin"
+    figure.add_annotation(
+        text=f"← score too high{gap}±{wording.points(view.limit)}{gap}score too low →",
+        x=1,
+        y=1,
+        xref="paper",
+        yref="paper",
+        xanchor="right",
+        yanchor="bottom",
+        showarrow=False,
     )
-
-
-def _alt(view: _View, rows: Sequence[int], found: Sequence[int], search: str) -> str:
-    cells, drawn = view.cells, list(rows)
-    size = np.where(view.tested, np.abs(cells.residual), -1.0)[drawn]
-    text = f"Heatmap of event rate minus score, subgroups by {len(cells.bins)} bins. {_title(view, found, search)}."
-    if len(found) > len(drawn) - 1:
-        text += f" The worst {len(drawn) - 1} are drawn."
-    if size.max() < 0:
-        return f"{text} No cell has enough rows to test."
-    i, j = (int(v) for v in np.unravel_index(int(np.argmax(size)), size.shape))
-    residual = float(cells.residual[drawn[i], j])
-    return (
-        f"{text} Largest gap: {cells.groups[drawn[i]]}, scores {cells.bins.label(int(j))}, "
-        f"{wording.points(residual)} too {'high' if residual < 0 else 'low'} "
-        f"({wording.count(int(cells.rows[drawn[i], j]))} rows)."
-    )
-
-
-def _table(view: _View, rows: Sequence[int]) -> pd.DataFrame:
-    cells = view.cells
-    records: list[dict[str, Any]] = []
-    for g in rows:
-        for j in np.flatnonzero(cells.rows[g] > 0):
-            mean, residual = float(cells.mean_score[g, j]), float(cells.residual[g, j])
-            records.append(
-                {
-                    "Subgroup": cells.groups[g],
-                    "Scores": cells.bins.label(int(j)),
-                    "Rows": int(cells.rows[g, j]),
-                    "Mean score": wording.rate(mean),
-                    "Event rate": wording.rate(mean + residual),
-                    "Gap (points)": round(100 * residual, 1),
-                    "p (adjusted)": wording.p_value(float(cells.adjusted[g, j])),
-                    SIGNIFICANT: "yes"
-                    if view.marked[g, j]
-                    else "no"
-                    if view.tested[g, j]
-                    else UNTESTED.lower(),
-                }
-            )
-    return pd.DataFrame(records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"})
@@ -10,12 +11,17 @@ ELLIPSIS = "…"
 
 def escaped(text: str) -> str:
     """Text for a label, legend or hover: plotly would take tags, entities and $...$ for markup."""
-    return " ".join(str(text).split()).translate(_ESCAPES)
+    return _spaced(text).translate(_ESCAPES)
+
+
+def _spaced(text: str) -> str:
+    """On one line; spaces that do not break stay."""
+    return re.sub(r"[ \t\r\n\f\v]+", " ", str(text)).strip(" ")
 
 
 def shortened(name: str, most: int = 24) -> str:
     """A name of at most ``most`` characters for an axis, escaped; both ends of a long one are kept."""
-    plain = " ".join(str(name).split())
+    plain = _spaced(name)
     if len(plain) > most:
         tail = (most - 1) // 2
         plain = plain[: most - 1 - tail] + ELLIPSIS + plain[-tail:]
@@ -29,7 +35,7 @@ def title_lines(title: str, width: int = 50) -> list[str]:
 
 def two_lines(name: str, width: int = 22) -> str:
     """A name for an axis on at most two lines, broken at "and" where it has one; escaped."""
-    plain = " ".join(str(name).split())
+    plain = _spaced(name)
     if len(plain) <= width + 2:
         return escaped(plain)
     first, joint, second = plain.partition(" and ")

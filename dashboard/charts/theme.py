@@ -37,13 +37,13 @@ BAND = "rgba(134,140,150,0.16)"
 CLEAR = "rgba(0,0,0,0)"
 
 GOOD, BAD = LINES[0], LINES[1]
-#: Event rate below the score is purple, above it orange, no difference grey.
+#: Event rate below the score is purple, above it orange, no difference grey; MARK can be read on all of it.
 DIVERGING = (
-    (0.0, "#6F2DBD"),
-    (0.25, "#9C7AC4"),
+    (0.0, "#9961E0"),
+    (0.25, "#B093D2"),
     (0.5, "#C4C4C4"),
-    (0.75, "#DB9A63"),
-    (1.0, "#D55E00"),
+    (0.75, "#DDA574"),
+    (1.0, "#E0661A"),
 )
 #: Dots on coloured cells: dark with a light rim, so that they show on every shade and on both pages.
 MARK, MARK_RIM = "#111111", "#FFFFFF"
@@ -131,8 +131,9 @@ def base_layout(figure: go.Figure, height: int, title: str | None = None) -> go.
                 "x": 0,
                 "xanchor": "left",
                 "yref": "container",
-                "y": 1 - 4 / height,
-                "yanchor": "top",
+                # the baseline of the first line: plotly forgets it in titles of several lines unless at the bottom
+                "y": 1 - 19 / height,
+                "yanchor": "bottom",
             },
             margin_t=title_height(title),
         )
@@ -155,7 +156,7 @@ def legend_height(names: Sequence[str], width: int = 360) -> int:
 
 def nothing(message: str, title: str | None = None) -> go.Figure:
     """A figure without data that says, in one escaped sentence, why there is nothing to draw."""
-    figure = base_layout(go.Figure(), 120 + title_height(title), title)
+    figure = base_layout(go.Figure(), 72 + title_height(title), title)
     figure.add_annotation(
         text="<br>".join(title_lines(message)),
         x=0,

@@ -62,7 +62,7 @@ def _add_bars(
 ) -> None:
     figure.add_bar(
         x=((edges[:-1] + edges[1:]) / 2).round(5).tolist(),
-        y=counts.tolist(),
+        y=[rows or None for rows in counts.tolist()],
         width=float(edges[1]) * 0.94,
         marker={
             "color": color,

@@ -40,9 +40,14 @@ def uploader() -> None:
             services.load(upload.getvalue(), upload.name)
         except InputError as error:
             status.update(label="This file cannot be read", state="error")
-            problem(error)
-            return
-        status.update(label="Read", state="complete")
+            failure: InputError | None = error
+        else:
+            status.update(label="Read", state="complete")
+            failure = None
+    if failure is not None:
+        # outside the status box, which folds away
+        problem(failure)
+        return
     st.session_state["parsed-upload"] = upload.file_id
     assert get_state() is not state
     st.rerun()
@@ -89,16 +94,19 @@ def questions(state: AppState) -> None:
 def _ask(state: AppState, number: int, question: Question) -> None:
     st.markdown(f":material/contact_support: {escape(question.sentence)}")
     options = list(question.options)
+    # a scale is never assumed: even the likely answer must be given
+    open_question = question.kind == "score_scale" and state.choices.score_scale is None
+    assumed = None if open_question else question.default
     picked = st.radio(
         "Answer",
         options,
-        index=options.index(question.default) if question.default in options else None,
+        index=options.index(assumed) if assumed in options else None,
         format_func=lambda option: escape(QUESTION_WORDS.get(str(option), str(option))),
         key=f"question-{number}-{question.kind}-{question.column}",
         horizontal=True,
         label_visibility="collapsed",
     )
-    if picked is None or picked == question.default:
+    if picked is None or picked == assumed:
         return
     assert state.ingested is not None
     about_audit = question.kind == "positive_label" and question.column == state.ingested.roles.audit

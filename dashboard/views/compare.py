@@ -68,7 +68,7 @@ def page() -> None:
     banner(verdicts.comparison(result))
     st.dataframe(comparison_table(result), hide_index=True, key="comparison-table")
     st.caption(
-        f"Measured {escape(result.measured.model.basis)} on {w.count(result.measured.n)} rows, {result.folds} folds; intervals 95 %. "
+        f"Measured {escape(result.measured.model.basis)} on {w.rows(result.measured.n)}, {result.folds} folds; intervals 95 %. "
         "Harm: how far the method moves scores that are right. Log loss: scores clipped at 1e-6."
     )
     for entry in result.entries:

@@ -41,7 +41,7 @@ def page() -> None:
         st.caption("All losses are equal (their median absolute deviation is 0): every weight there is 0.5.")
     st.subheader("Labels to check first", anchor=False)
     st.caption(
-        f"Labels that contradict the score, the least trusted first: {w.count(suspicious.total)} rows"
+        f"Labels that contradict the score, the least trusted first: {w.rows(suspicious.total)}"
         + (
             f", the first {w.count(len(suspicious.table))} shown."
             if suspicious.total > len(suspicious.table)

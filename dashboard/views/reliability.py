@@ -69,7 +69,7 @@ def page() -> None:
     )
     first = curves[0][1]
     st.caption(
-        f"{w.count(first.n)} rows, measured {escape(first.basis)}; intervals 95 % ({first.method}); grey: too few rows to test."
+        f"{w.rows(first.n)}, measured {escape(first.basis)}; intervals 95 % ({first.method}); grey: too few rows to test."
     )
     if group is None:
         for name in names:

@@ -47,10 +47,11 @@ def cell_rows(found: Analysis, group: int, place: int) -> None:
     st.subheader(f"Scores {cells.bins.label(place)}", anchor=False)
     st.text(name)
     st.caption(
-        f"{w.count(cells.rows[group, place])} rows"
+        f"{w.rows(cells.rows[group, place])}"
         + (", the first 500 shown" if cells.rows[group, place] > 500 else "")
     )
-    st.dataframe(found.ingested.table.iloc[rows], hide_index=True, key="cell-rows")
+    with st.container(key="cell-rows"):
+        st.dataframe(found.ingested.table.iloc[rows], hide_index=True)
     if name != EVERYONE:
         own = services.reliability_of(found, "Identity", found.settings.bins, "width", group - 1)
         draw(

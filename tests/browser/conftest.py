@@ -74,11 +74,25 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture(params=[(1280, 800), (390, 844)], ids=["desktop", "phone"])
+PHONE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+    "Version/17.0 Mobile/15E148 Safari/604.1"
+)
+SCREENS = {
+    "desktop": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {
+        "viewport": {"width": 390, "height": 844},
+        "is_mobile": True,
+        "has_touch": True,
+        "user_agent": PHONE,
+    },
+}
+
+
+@pytest.fixture(params=list(SCREENS))
 def page(chromium, request):
-    """A fresh session at the width of a desktop and of a phone; the page must never show a traceback."""
-    width, height = request.param
-    context = chromium.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    """A fresh session on a desktop and on a phone; the page must never show a traceback."""
+    context = chromium.new_context(accept_downloads=True, **SCREENS[request.param])
     context.set_default_timeout(30_000)
     opened = context.new_page()
     yield opened

@@ -1,0 +1,431 @@
+"""Calibrators: against scikit-learn, under weights, on samples that break fits, and by its conventions."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from calcore import metrics
+from calcore.calibrators import (
+    REGISTRY,
+    Beta,
+    GatedLWCal,
+    HistogramBinning,
+    Identity,
+    Isotonic,
+    LWCal,
+    Platt,
+    Temperature,
+    TrimmedBeta,
+    TrimmedIsotonic,
+)
+from calcore.errors import DoesNotExist, InputError
+from calcore.maps import CalibrationMap
+from calcore.observation import PU, Clean, Noisy
+
+NAMES = list(REGISTRY)
+GRID = np.linspace(0, 1, 101)
+
+
+def sample(n=400, seed=0, decimals=2):
+    rng = np.random.default_rng(seed)
+    score = rng.random(n).round(decimals)
+    return score, (rng.random(n) < score).astype(float), rng.integers(1, 4, n).astype(float)
+
+
+# --- scikit-learn's conventions
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_conventions_of_scikit_learn(name):
+    method = REGISTRY[name]()
+    parameters = method.get_params()
+    assert set(parameters) == set(inspect.signature(type(method).__init__).parameters) - {"self"}
+    for key, value in parameters.items():
+        assert getattr(method, key) is value
+        assert method.set_params(**{key: value}) is method
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        method.set_params(nothing=1)
+    with pytest.raises(NotFittedError):
+        method.predict([0.3])
+    score, label, _ = sample()
+    before = method.get_params()
+    assert method.fit(score, label) is method
+    assert method.get_params() == before
+    copy = clone(method)
+    assert copy.get_params() == before
+    assert not hasattr(copy, "map_")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_of_scores_is_taken(name):
+    score, label, weight = sample()
+    method = REGISTRY[name]()
+    one = method.fit(score, label, sample_weight=weight).predict(score)
+    other = method.fit(score[:, None], label[:, None], sample_weight=weight[:, None]).predict(score[:, None])
+    np.testing.assert_array_equal(one, other)
+    frame = pd.DataFrame({"score": score})
+    np.testing.assert_array_equal(method.fit(frame, label).predict(frame), method.predict(score))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fitting_again_leaves_nothing_of_the_first(name):
+    score, label, _ = sample()
+    other_score, other_label, _ = sample(seed=1)
+    used = REGISTRY[name]().fit(score, np.ones_like(label)).fit(other_score, other_label)
+    fresh = REGISTRY[name]().fit(other_score, other_label)
+    np.testing.assert_array_equal(used.predict(GRID), fresh.predict(GRID))
+    assert used.warnings_ == fresh.warnings_
+    assert used.map_.checksum == fresh.map_.checksum
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_map_gives_the_same_numbers_after_saving(name):
+    score, label, _ = sample()
+    fitted = REGISTRY[name]().fit(score, label)
+    again = CalibrationMap.from_json(fitted.map_.to_json())
+    np.testing.assert_array_equal(again.predict(GRID), fitted.predict(GRID))
+    assert again == fitted.map_
+    assert again.parameters == fitted.get_params()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fitting_does_not_write_into_what_it_is_given(name):
+    score, label, weight = sample()
+    copies = score.copy(), label.copy(), weight.copy()
+    REGISTRY[name]().fit(score, label, sample_weight=weight)
+    for given, copy in zip((score, label, weight), copies, strict=True):
+        np.testing.assert_array_equal(given, copy)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scores, labels", [([0.2, np.nan], [0, 1]), ([0.2, 0.3], [0, 2]), ([], []), ([0.2], None)])
+def test_unusable_input_is_refused(name, scores, labels):
+    with pytest.raises(InputError):
+        REGISTRY[name]().fit(scores, labels)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [Platt(C=0), Platt(C=-1), Platt(C=float("nan")), Beta(C=0), TrimmedBeta(keep=0), TrimmedIsotonic(keep=1.5),
+     LWCal(floor=-1), LWCal(epsilon=0), LWCal(clip=0.7), GatedLWCal(width=0), GatedLWCal(center=float("nan")),
+     HistogramBinning(bins=0), HistogramBinning(strategy="x"), Platt(clip=0), Platt(clip=0.7), Temperature(clip=-1),
+     Beta(clip=0.6)],
+    ids=str,
+)  # fmt: skip
+def test_parameters_out_of_range_are_refused_when_fitting(method):
+    score, label, _ = sample()
+    with pytest.raises(InputError):
+        method.fit(score, label)
+
+
+# --- weights
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("model", [Clean(), Noisy(0.2, 0.1), Noisy(), PU(0.4)], ids=str)
+def test_weight_two_is_the_row_twice(name, model):
+    if isinstance(model, PU) and REGISTRY[name].needs_row_labels:
+        pytest.skip("does not exist")
+    score, label, weight = sample()
+    twice = np.repeat(np.arange(score.size), weight.astype(int))
+    columns = {"labels": label}
+    if isinstance(model, PU):
+        columns = {"source": np.where(label == 1, "positive", "unlabelled")}
+    one = model.evidence(score, weight=weight, **columns)
+    other = model.evidence(score[twice], **{key: values[twice] for key, values in columns.items()})
+    method = REGISTRY[name]()
+    first, second = clone(method).fit(one), clone(method).fit(other)
+    np.testing.assert_allclose(first.predict(GRID), second.predict(GRID), atol=1e-8)
+    if hasattr(first, "audit_"):
+        for key in ("m", "s", "d_hat", "rho"):
+            assert first.audit_[key] == pytest.approx(second.audit_[key], abs=1e-12)
+
+
+@pytest.mark.parametrize("C", [None, 0.3])
+@pytest.mark.parametrize("method", [Platt, Beta, TrimmedBeta])
+def test_penalties_count_weights(method, C):
+    score, label, weight = sample()
+    twice = np.repeat(np.arange(score.size), weight.astype(int))
+    one = method(C=C).fit(score, label, sample_weight=weight)
+    other = method(C=C).fit(score[twice], label[twice])
+    np.testing.assert_allclose(one.predict(GRID), other.predict(GRID), atol=1e-8)
+
+
+def test_smoothed_targets_count_weights():
+    score, label, weight = sample(60)
+    twice = np.repeat(np.arange(score.size), weight.astype(int))
+    one = Platt(smoothing=True).fit(score, label, sample_weight=weight)
+    other = Platt(smoothing=True).fit(score[twice], label[twice])
+    np.testing.assert_allclose(one.predict(GRID), other.predict(GRID), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_of_weight_zero_change_nothing(name):
+    score, label, weight = sample()
+    weight[:100] = 0
+    one = REGISTRY[name]().fit(score, label, sample_weight=weight)
+    other = REGISTRY[name]().fit(score[100:], label[100:], sample_weight=weight[100:])
+    np.testing.assert_array_equal(one.predict(GRID), other.predict(GRID))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_scale_of_weights_does_not_matter(name):
+    score, label, weight = sample()
+    one = REGISTRY[name]().fit(score, label, sample_weight=weight / weight.sum())
+    other = REGISTRY[name]().fit(score, label, sample_weight=weight)
+    np.testing.assert_allclose(one.predict(GRID), other.predict(GRID), atol=1e-8)
+
+
+# --- against scikit-learn
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_isotonic_is_scikit_learns(weighted):
+    score, label, weight = sample(2000, decimals=3)
+    weight = weight if weighted else None
+    expected = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(score, label, sample_weight=weight)
+    fitted = Isotonic().fit(score, label, sample_weight=weight)
+    np.testing.assert_allclose(fitted.predict(GRID), expected.predict(GRID), atol=1e-12)
+
+
+def test_isotonic_by_hand():
+    """Equal scores are added up first."""
+    x, y = np.array([0, 0.25, 0.25, 0.5, 1]), [0, 0, 1, 0, 1]
+    np.testing.assert_allclose(Isotonic().fit(x, y).predict(x), [0, 1 / 3, 1 / 3, 1 / 3, 1])
+
+
+def test_isotonic_beyond_its_knots_takes_the_end_values():
+    fitted = Isotonic().fit([0.2, 0.6], [0, 1])
+    np.testing.assert_array_equal(fitted.predict([0.1, 0.9]), [0, 1])
+
+
+def slow_minorant(evidence):
+    """Slopes of the greatest convex minorant by trying every pair of corners."""
+    x = np.unique(evidence.score)
+    mass = np.r_[0, np.cumsum([evidence.mass[evidence.score == v].sum() for v in x])]
+    up = np.r_[0, np.cumsum([evidence.positive[evidence.score == v].sum() for v in x])]
+    slopes = np.empty(x.size)
+    for i in range(x.size):
+        slopes[i] = max(
+            min((up[k] - up[j]) / (mass[k] - mass[j]) for k in range(i + 1, x.size + 1)) for j in range(i + 1)
+        )
+    return x, np.clip(slopes, 0, 1)
+
+
+@pytest.mark.parametrize("model", [Clean(), Noisy(0.2, 0.1)], ids=str)
+def test_isotonic_is_the_slope_of_the_minorant(model):
+    score, label, _ = sample(120, decimals=2)
+    x, expected = slow_minorant(model.evidence(score, label))
+    np.testing.assert_allclose(Isotonic().fit(model.evidence(score, label)).predict(x), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("C", [None, 1.0, 0.05])
+def test_platt_is_scikit_learns(C, weighted):
+    score, label, weight = sample()
+    z = special.logit(np.clip(score, 1e-6, 1 - 1e-6))[:, None]
+    reference = LogisticRegression(C=np.inf if C is None else C, tol=1e-12, max_iter=10_000)
+    reference.fit(z, label, sample_weight=weight if weighted else None)
+    fitted = Platt(C=C).fit(score, label, sample_weight=weight if weighted else None)
+    assert fitted.a_ == pytest.approx(reference.coef_[0, 0], abs=1e-5)
+    assert fitted.b_ == pytest.approx(reference.intercept_[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_beta_is_a_logistic_regression(weighted):
+    score, label, weight = sample()
+    p = np.clip(score, 1e-6, 1 - 1e-6)
+    features = np.column_stack([np.log(p), -np.log1p(-p)])
+    reference = LogisticRegression(C=np.inf, tol=1e-12, max_iter=100_000)
+    reference.fit(features, label, sample_weight=weight if weighted else None)
+    fitted = Beta().fit(score, label, sample_weight=weight if weighted else None)
+    np.testing.assert_allclose([fitted.a_, fitted.b_], reference.coef_[0], atol=1e-4)
+    assert fitted.c_ == pytest.approx(reference.intercept_[0], abs=1e-4)
+
+
+def test_monotone_beta_never_decreases():
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    label = rng.random(300) < 4 * score * (1 - score) * 0.8 + 0.1  # up, then down
+    free, monotone = Beta().fit(score, label), Beta(monotone=True).fit(score, label)
+    assert min(free.a_, free.b_) < 0
+    assert any("decreases" in warning for warning in free.warnings_)
+    assert (np.diff(monotone.predict(GRID)) >= -1e-12).all()
+    assert min(monotone.a_, monotone.b_) >= 0
+
+
+def test_platt_recovers_the_true_slope():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=200_000)
+    label = rng.random(200_000) < special.expit(z)
+    fitted = Platt().fit(special.expit(2.5 * z), label)
+    middle = np.linspace(-3, 3, 61)
+    distance = np.abs(fitted.predict(special.expit(2.5 * middle)) - special.expit(middle))
+    assert np.average(distance, weights=np.exp(-(middle**2) / 2)) < 0.002
+
+
+def test_temperature_minimises_the_log_loss():
+    score, label, _ = sample(1000)
+    evidence = Clean().evidence(score, label)
+    fitted = Temperature().fit(evidence)
+    best = metrics.log_loss(evidence.with_score(fitted.predict(score))).value
+    for factor in (0.98, 1.02):
+        other = special.expit(special.logit(np.clip(score, 1e-6, 1 - 1e-6)) / (fitted.temperature_ * factor))
+        assert metrics.log_loss(evidence.with_score(other)).value > best
+
+
+# --- samples that break fits
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_gives_a_map_and_says_so(name, label):
+    fitted = REGISTRY[name]().fit([0.1, 0.2, 0.7], [label] * 3)
+    assert np.isfinite(fitted.predict(GRID)).all()
+    if name in ("Platt", "Beta", "LWCal", "TrimmedBeta", "TrimmedIsotonic"):
+        assert any("one class" in warning for warning in fitted.warnings_)
+        np.testing.assert_allclose(fitted.predict(GRID), label, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_row_gives_a_map(name, label):
+    assert np.isfinite(REGISTRY[name]().fit([0.3], [label]).predict(GRID)).all()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("Identity", "Temperature", "GatedLWCal")])
+@pytest.mark.parametrize("labels, expected", [([0, 0, 1, 1], 0.5), ([0, 1, 1, 1], 0.75)])
+def test_a_constant_score_takes_the_event_rate(name, labels, expected):
+    fitted = REGISTRY[name]().fit([0.5] * 4, labels)
+    if name.startswith("Trimmed") or name == "LWCal":
+        # equal losses: nothing is trimmed, every weight is the same
+        assert fitted.predict([0.5])[0] == pytest.approx(expected)
+    else:
+        assert fitted.predict([0.5])[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_constant_score_of_half_has_no_temperature():
+    fitted = Temperature().fit([0.5] * 4, [0, 1, 1, 1])
+    assert fitted.predict([0.5])[0] == 0.5
+    assert fitted.warnings_
+
+
+@pytest.mark.parametrize("method", [Platt, Beta])
+@pytest.mark.parametrize("scores, labels", [([0, 1], [0, 1]), ([0.1, 0.2, 0.7, 0.9], [0, 0, 1, 1])])
+def test_separable_scores_give_a_finite_fit_and_a_warning(method, scores, labels):
+    fitted = method().fit(scores, labels)
+    assert np.isfinite(fitted.predict(GRID)).all()
+    assert any("separates the classes" in warning for warning in fitted.warnings_)
+    assert metrics.auc(Clean().evidence(fitted.predict(scores), labels)).value == 1
+
+
+def test_separable_logits_of_great_size_keep_their_ranking():
+    z = np.array([-1e5, -3e4, 2e4, 1e5])
+    score = special.expit(z)
+    fitted = Platt().fit(score, [0, 0, 1, 1])
+    assert metrics.auc(Clean().evidence(fitted.predict(score), [0, 0, 1, 1])).value == 1
+
+
+def test_an_upside_down_score_is_warned_about():
+    rng = np.random.default_rng(0)
+    score = rng.random(200)
+    fitted = Platt().fit(score, score < 0.4)
+    assert fitted.a_ < 0
+    assert any("turns the ranking round" in warning for warning in fitted.warnings_)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_of_zero_and_one_with_the_opposite_label(name):
+    score, label, _ = sample()
+    score[:4], label[:4] = [0, 0, 1, 1], [1, 0, 0, 1]
+    fitted = REGISTRY[name]().fit(score, label)
+    assert np.isfinite(fitted.predict(GRID)).all()
+    if hasattr(fitted, "audit_"):
+        assert fitted.audit_.weights[[0, 2]] == pytest.approx(0.05)
+        assert np.isfinite(fitted.audit_.losses).all()
+
+
+def test_equal_losses_everywhere_weigh_a_half_and_are_told():
+    fitted = LWCal().fit([0.5] * 6, [0, 1, 0, 1, 1, 1])
+    np.testing.assert_array_equal(fitted.audit_.weights, 0.5)
+    assert fitted.audit_.equal_losses
+    assert any("equal" in warning for warning in fitted.warnings_)
+
+
+# --- LWCal
+
+
+def test_gated_is_a_blend_by_its_gate():
+    score, label, _ = sample(600)
+    rng = np.random.default_rng(1)
+    noisy = np.where(rng.random(600) < 0.15, 1 - label, label)
+    gated, plain = GatedLWCal().fit(score, noisy), LWCal().fit(score, noisy)
+    rho = gated.audit_.rho
+    assert 0 < rho < 1
+    expected = (1 - rho) * plain.predict(GRID) + rho * GRID
+    np.testing.assert_allclose(gated.predict(GRID), expected, atol=1e-12)
+    assert gated.audit_.score == "Gated-LWCal"
+
+
+@pytest.mark.parametrize("share, rho, action", [(0.0, 0.0, "LWCal"), (1.0, 1.0, "Raw or Gated-LWCal")])
+def test_the_ends_of_the_gate(share, rho, action):
+    score = np.linspace(0.01, 0.99, 200)
+    label = (score >= 0.5) != (np.arange(200) < share * 200)
+    audit = GatedLWCal().fit(score, label).audit_
+    assert (audit.d_hat, audit.rho, audit.score) == (share, rho, action)
+
+
+def test_a_score_of_one_half_counts_as_a_positive_decision():
+    assert GatedLWCal().fit([0.5, 0.1], [0, 0]).audit_.d_hat == 0.5
+
+
+# --- weak labels
+
+
+def unlabelled(n=20_000, seed=0):
+    rng = np.random.default_rng(seed)
+    score = np.concatenate([np.sqrt(rng.random(n // 2)), rng.random(n)])  # calibrated, prior .5
+    return PU(0.5).evidence(score, source=np.repeat(["positive", "unlabelled"], [n // 2, n]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_under_unlabelled_rows_maps_stay_near_a_score_that_is_right_or_do_not_exist(name):
+    if REGISTRY[name].needs_row_labels:
+        with pytest.raises(DoesNotExist, match="its rows carry no recorded label"):
+            REGISTRY[name]().fit(unlabelled())
+        return
+    middle = GRID[5:-5]
+    distance = np.abs(REGISTRY[name]().fit(unlabelled()).predict(middle) - middle)
+    assert distance.mean() < 0.035
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not REGISTRY[name].needs_row_labels])
+def test_known_flip_rates_are_undone(name):
+    rng = np.random.default_rng(0)
+    score = rng.random(20_000)
+    label = rng.random(20_000) < score
+    recorded = rng.random(20_000) < np.where(label, 0.85, 0.25)
+    middle = GRID[5:-5]
+    distance = np.abs(REGISTRY[name]().fit(Noisy(0.25, 0.15).evidence(score, recorded)).predict(middle) - middle)
+    assert distance.mean() < 0.03
+
+
+def test_identity_changes_nothing():
+    np.testing.assert_array_equal(Identity().fit(*sample()[:2]).predict(GRID), GRID)
+
+
+def test_histogram_takes_the_event_rate_of_each_bin():
+    fitted = HistogramBinning(bins=2).fit([0.1, 0.2, 0.7], [0, 1, 1])
+    np.testing.assert_allclose(fitted.predict([0.0, 0.49, 0.5, 1.0]), [0.5, 0.5, 1, 1])
+    empty = HistogramBinning(bins=4).fit([0.1, 0.9], [0, 1])
+    assert empty.predict([0.3])[0] == 0.375
+    assert any("hold no mass" in warning for warning in empty.warnings_)

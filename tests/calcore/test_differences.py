@@ -1,0 +1,98 @@
+"""Paired differences: no winner where there is none, and intervals that hold what they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calcore import metrics
+from calcore.metrics.differences import Difference, ece_difference, linear_difference
+from calcore.metrics.scores import brier_terms
+from calcore.observation import PU, Clean, Noisy
+
+F = (np.arange(300_000) + 0.5) / 300_000
+
+
+def wrong(f, size=0.06):
+    """A map that moves scores by up to ``size``."""
+    return np.clip(f + size * np.sin(2 * np.pi * f), 0, 1)
+
+
+def exact_ece(g):
+    """The binned ECE of the scores g(f) when f is the event rate and uniform."""
+    key = metrics.Bins.equal_width(15).index(g(F))
+    return np.abs(np.bincount(key, F - g(F), minlength=15)).sum() / F.size
+
+
+def observed(kind, seed, n=2000):
+    rng = np.random.default_rng(seed)
+    if kind == "PU":
+        score = np.concatenate([np.sqrt(rng.random(n // 2)), rng.random(n)])
+        return PU(0.5).evidence(score, source=np.repeat(["positive", "unlabelled"], [n // 2, n]))
+    if kind == "units":
+        score = np.repeat(rng.random(n // 4), 4)
+        shock = np.repeat(rng.choice([-0.5, 0.5], n // 4), 4) * np.minimum(score, 1 - score)
+        return Clean().evidence(score, rng.random(n) < score + shock, unit=np.repeat(np.arange(n // 4), 4))
+    score = rng.random(n)
+    label = rng.random(n) < score
+    if kind == "Noisy":
+        return Noisy(0.2, 0.1).evidence(score, rng.random(n) < np.where(label, 0.9, 0.2))
+    return Clean().evidence(score, label, weight=rng.gamma(3, size=n) if kind == "weights" else None)
+
+
+@pytest.mark.parametrize("kind", ["Clean", "Noisy", "PU", "weights", "units"])
+@pytest.mark.parametrize("pair", ["same size", "worse"])
+def test_the_ece_difference_covers(kind, pair, capsys):
+    first = wrong
+    second = (lambda f: wrong(f, -0.06)) if pair == "same size" else (lambda f: wrong(f, 0.0))
+    truth = exact_ece(first) - exact_ece(second)
+    found = []
+    for seed in range(200):
+        evidence = observed(kind, seed)
+        one, other = evidence.with_score(first(evidence.score)), evidence.with_score(second(evidence.score))
+        found.append(ece_difference(one, other))
+    covered = np.mean([d.lower <= truth <= d.upper for d in found])
+    with capsys.disabled():
+        print(f"\nECE difference {truth:+.4f}, {kind}, {pair}: covered {covered:.3f}, "
+              f"mean {np.mean([d.value for d in found]):+.4f}")
+    assert covered >= 0.92
+    assert np.mean([d.value for d in found]) == pytest.approx(truth, abs=0.008)
+
+
+@pytest.mark.parametrize("kind", ["Clean", "Noisy", "PU", "weights", "units"])
+def test_the_brier_difference_covers(kind):
+    truth = np.mean((wrong(F) - F) ** 2)
+    hits = []
+    for seed in range(300):
+        evidence = observed(kind, seed)
+        moved = evidence.with_score(wrong(evidence.score))
+        found = linear_difference("Brier", moved, brier_terms(moved) - brier_terms(evidence))
+        hits.append(found.lower <= truth <= found.upper)
+    assert 0.915 < np.mean(hits) < 0.985
+
+
+def test_the_same_scores_differ_by_nothing():
+    evidence = observed("Clean", 0)
+    found = ece_difference(evidence, evidence)
+    assert found.value == pytest.approx(0, abs=1e-12)
+    assert not found.separated
+
+
+def test_a_single_draw_of_a_source_separates_nothing():
+    """One known positive has no known error; an error of 0 would make a winner of any difference."""
+    rng = np.random.default_rng(0)
+    source = np.repeat(["positive", "unlabelled"], [1, 200])
+    evidence = PU(0.3).evidence(rng.random(201), source=source)
+    moved = evidence.with_score(wrong(evidence.score))
+    for found in (
+        ece_difference(moved, evidence),
+        linear_difference("Brier", moved, brier_terms(moved) - brier_terms(evidence)),
+    ):
+        assert np.isnan(found.standard_error)
+        assert not found.separated
+
+
+def test_levels_differ():
+    found = Difference("x", 1.0, 1.0, 0.0, 0.0)
+    assert found.at_level(0.8).upper < found.at_level(0.99).upper
+    assert found.at_level(0.99).level == 0.99

@@ -1,0 +1,39 @@
+"""A session of the dashboard without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+VIEWS = ["data", "overview", "reliability", "subgroups", "noise", "compare", "export"]
+
+
+@pytest.fixture
+def app() -> AppTest:
+    """The app at its landing page."""
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60)
+    return at.run()
+
+
+def csv_bytes(n: int = 400, seed: int = 0, flips: float = 0.0, header: str = "score,label,region") -> bytes:
+    """Scores with labels drawn from them, and a region."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n)
+    label = (rng.random(n) < score).astype(int)
+    label = np.where(rng.random(n) < flips, 1 - label, label)
+    region = rng.choice(["north", "south"], n)
+    rows = [f"{s:.4f},{y},{r}" for s, y, r in zip(score, label, region, strict=True)]
+    return "\n".join([header, *rows, ""]).encode()
+
+
+def upload(at: AppTest, data: bytes, name: str = "scores.csv") -> AppTest:
+    return at.file_uploader(key="upload").upload(name, data, "text/csv").run()
+
+
+def messages(at: AppTest) -> str:
+    """Everything the page says in boxes and captions."""
+    return " ".join(part.value for kind in (at.success, at.warning, at.error, at.info, at.caption) for part in kind)

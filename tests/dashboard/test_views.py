@@ -1,0 +1,181 @@
+"""Every view with data, without data, and with a broken file; nothing ever shows a traceback."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.dashboard.conftest import VIEWS, csv_bytes, messages, upload
+
+
+def go(at, view):
+    at.switch_page(f"views/{view}.py").run()
+    assert not at.exception, at.exception
+    return at
+
+
+def analysed(at, data=None):
+    upload(at, data or csv_bytes())
+    at.button(key="analyse").click().run()
+    assert not at.exception
+    return at
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_without_data_says_what_is_missing_and_offers_the_sample(app, view):
+    go(app, view)
+    labels = [button.label for button in app.button]
+    assert "Try the sample" in labels
+
+
+@pytest.mark.parametrize("view", VIEWS[1:])
+def test_the_sample_can_be_opened_from_any_empty_view(app, view):
+    go(app, view)
+    app.button(key="sample-from-guard").click().run()
+    assert not app.exception
+    assert not any("No data yet" in box.value for box in app.info)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_with_data_draws_without_an_error(app, view):
+    analysed(app)
+    go(app, view)
+    assert not app.error
+    if view in ("overview", "reliability", "subgroups", "noise", "compare"):
+        assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_broken_file_gets_a_sentence_and_leaves_no_results(app, view):
+    upload(app, b"PK\x03\x04" + bytes(200), "scores.csv")
+    assert not app.exception
+    assert len(app.error) == 1
+    assert app.error[0].value
+    go(app, view)
+    assert "Try the sample" in [button.label for button in app.button]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"score,label\n", b"score,score\n0.1,1\n", b"a,b\nx,y\nz,w\n", b"\x00\xff" * 50]
+)
+def test_unusable_files_get_one_clear_sentence(app, data):
+    upload(app, data)
+    assert not app.exception
+    assert app.error or app.button(key="analyse").disabled
+
+
+def test_the_file_that_is_replaced_takes_its_results_along(app):
+    analysed(app, csv_bytes(400, seed=1))
+    go(app, "compare")
+    go(app, "data")
+    upload(app, csv_bytes(300, seed=2), "other.csv")
+    go(app, "export")
+    assert any("press Analyse" in box.value for box in app.info)
+
+
+def test_one_changed_label_changes_the_answer(app):
+    data = csv_bytes(3000)
+    analysed(app, data)
+    before = [metric.value for metric in app.metric]
+    lines = data.decode().splitlines()
+    changed = [line.replace(",0,", ",1,") if i > 2000 else line for i, line in enumerate(lines)]
+    go(app, "data")
+    analysed(app, "\n".join(changed).encode())
+    assert [metric.value for metric in app.metric] != before
+
+
+def test_switching_pages_keeps_the_file(app):
+    analysed(app)
+    go(app, "reliability")
+    go(app, "data")
+    go(app, "overview")
+    assert app.metric
+
+
+def test_two_sessions_do_not_see_each_other(app):
+    from streamlit.testing.v1 import AppTest
+
+    from tests.dashboard.conftest import ROOT
+
+    analysed(app)
+    other = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    other.switch_page("views/overview.py").run()
+    assert any("No data yet" in box.value for box in other.info)
+
+
+def test_flip_rates_that_sum_to_one_are_refused_before_analysing(app):
+    upload(app, csv_bytes())
+    app.radio(key="labels-mean").set_value("noisy").run()
+    app.toggle(key="rates-known").set_value(True).run()
+    app.number_input(key="rho0").set_value(60.0).run()
+    app.number_input(key="rho1").set_value(50.0).run()
+    assert "not identifiable" in app.error[0].value
+    assert app.button(key="analyse").disabled
+
+
+def test_known_positives_need_a_prior_and_have_no_gate(app):
+    upload(app, csv_bytes())
+    app.radio(key="labels-mean").set_value("pu").run()
+    assert "class prior" in app.error[0].value
+    app.number_input(key="prior").set_value(50.0).run()
+    app.button(key="analyse").click().run()
+    assert not app.exception
+    go(app, "noise")
+    assert "do not exist under PU" in messages(app)
+    go(app, "compare")
+    assert not app.error
+
+
+def test_noisy_labels_are_named_and_not_ranked(app):
+    upload(app, csv_bytes(flips=0.2))
+    app.radio(key="labels-mean").set_value("noisy").run()
+    app.button(key="analyse").click().run()
+    assert "Against the noisy labels" in messages(app)
+    go(app, "compare")
+    assert "Not ranked" in messages(app)
+
+
+def test_percentages_are_never_divided_silently(app):
+    rows = "\n".join(f"{i % 101},{i % 2}" for i in range(300))
+    upload(app, f"score,label\n{rows}\n".encode())
+    assert not app.exception
+    assert app.button(key="analyse").disabled
+    question = next(radio for radio in app.radio if str(radio.key).startswith("question-"))
+    question.set_value("percent").run()
+    assert not app.button(key="analyse").disabled
+
+
+def test_group_names_are_shown_as_typed(app):
+    data = csv_bytes(2000).replace(b"north", b"$x^2$ *A* <b>").replace(b"south", b"A_B_C")
+    analysed(app, data)
+    shown = " ".join(part.value for part in app.markdown)
+    assert "\\$x^2\\$" in shown or "A\\_B\\_C" in shown
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+@pytest.mark.parametrize("view", VIEWS)
+def test_tiny_files_never_break_a_view(app, view, n):
+    upload(app, csv_bytes(n))
+    if app.button(key="analyse").disabled:
+        return
+    app.button(key="analyse").click().run()
+    assert not app.exception
+    go(app, view)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("view", VIEWS)
+def test_one_class_of_labels_never_breaks_a_view(app, view, label):
+    rows = "\n".join(f"{(i % 50) / 50:.3f},{label},{'ab'[i % 2]}" for i in range(200))
+    upload(app, f"score,label,g\n{rows}\n".encode())
+    app.button(key="analyse").click().run()
+    go(app, view)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_scores_of_only_zero_and_one_are_called_decisions(app, view):
+    rows = "\n".join(f"{i % 2},{(i // 2) % 2},{'ab'[i % 3 % 2]}" for i in range(200))
+    upload(app, f"score,label,g\n{rows}\n".encode())
+    app.button(key="analyse").click().run()
+    go(app, view)
+    if view == "overview":
+        assert "decisions, not probabilities" in messages(app)
