@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from calcore.errors import DoesNotExist
+from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
 from calcore.maps import CalibrationMap
 from calcore.maps.functions import ConstantFunction
@@ -33,6 +33,9 @@ class Calibrator(BaseEstimator, ABC):
     summary: ClassVar[str]
     #: LWCal and the trimmed methods look at the recorded label of each row.
     needs_row_labels: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        """No hyper-parameters; a method that has some names them here."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -82,7 +85,10 @@ class Calibrator(BaseEstimator, ABC):
         """The function of the map, for checked evidence; may set ``audit_`` and add ``warnings_``."""
 
     def _check_parameters(self) -> None:
-        """Raise InputError for hyper-parameters out of range."""
+        """Raise InputError for hyper-parameters out of range: ``clip`` for all that have one."""
+        clip = getattr(self, "clip", 0.25)
+        if not 0 < clip < 0.5:
+            raise InputError(f"the clip of scores must be above 0 and below 0.5, got {clip!r}")
 
     def _warn(self, sentence: str) -> None:
         self.warnings_ = (*self.warnings_, sentence)

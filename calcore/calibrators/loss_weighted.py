@@ -79,8 +79,9 @@ class LWCal(Calibrator):
         self.clip = clip
 
     def _check_parameters(self) -> None:
-        if not (0 <= self.floor <= 1 and self.epsilon > 0 and 0 < self.clip < 0.5):
-            raise InputError("LWCal needs a floor in [0, 1], epsilon > 0 and a clip in (0, 0.5)")
+        super()._check_parameters()
+        if not (0 <= self.floor <= 1 and self.epsilon > 0):
+            raise InputError(f"LWCal needs a floor in [0, 1] and epsilon > 0, got {self.floor!r}, {self.epsilon!r}")
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         self.audit_ = self._audit(evidence, GATE_START, GATE_WIDTH)

@@ -33,6 +33,7 @@ class Platt(Calibrator):
         self.clip = clip
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_penalty(self.C)
 
     def _fit(self, evidence: Evidence) -> MapFunction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from calcore.calibrators.base import Calibrator
 from calcore.calibrators.beta import Beta
 from calcore.calibrators.isotonic import fit_isotonic
-from calcore.calibrators.logistic import CLIP, check_penalty
+from calcore.calibrators.logistic import CLIP
 from calcore.calibrators.loss_weighted import label_losses
 from calcore.evidence import Evidence
 from calcore.maps.map_function import MapFunction
@@ -32,6 +32,7 @@ class TrimmedIsotonic(Calibrator):
         self.clip = clip
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.keep != 1:
             fraction(self.keep, "keep")
 
@@ -55,7 +56,7 @@ class TrimmedBeta(Beta):
         self.keep = keep
 
     def _check_parameters(self) -> None:
-        check_penalty(self.C)
+        super()._check_parameters()
         if self.keep != 1:
             fraction(self.keep, "keep")
 

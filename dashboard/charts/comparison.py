@@ -38,7 +38,7 @@ def error_against_loss(comparison: Comparison) -> Chart:
     legend = [entry.title for entry in drawn]
     theme.base_layout(figure, 370 + theme.title_height(title) + theme.legend_height(legend), title)
     basis = drawn[0].metrics["ECE"].basis
-    figure.update_xaxes(title={"text": f"Log loss, {basis} (lower is better)"}, showgrid=True, nticks=6)
+    figure.update_xaxes(title={"text": f"Log loss, {basis}<br>(lower is better)"}, showgrid=True, nticks=6)
     figure.update_yaxes(title={"text": f"ECE, {basis}"}, rangemode="tozero", zeroline=False, nticks=6)
     figure.update_layout(showlegend=True)
     numbers = "; ".join(
@@ -69,7 +69,7 @@ def differences_chart(comparison: Comparison, metric: str) -> Chart:
     if not drawn:
         sentence = f"No calibrator has a difference in {metric} to {reference.title}."
         return Chart(theme.nothing(sentence), table, sentence + left_out)
-    title = _forest_finding(drawn, metric, reference.title)
+    title = _forest_finding(comparison, drawn, metric, reference.title)
     figure = go.Figure()
     for separated in (True, False):
         _add_differences(figure, drawn, metric, separated)
@@ -79,7 +79,7 @@ def differences_chart(comparison: Comparison, metric: str) -> Chart:
     theme.base_layout(figure, 110 + ROW_HEIGHT * len(drawn) + extra, title)
     figure.update_xaxes(
         range=_around_zero([entry.differences[metric] for entry in drawn]),
-        title={"text": f"{metric[0].upper()}{metric[1:]} minus that of {escaped(reference.title)}"},
+        title={"text": _forest_axis(comparison, metric, reference)},
         showgrid=True,
         zeroline=False,
         nticks=5,
@@ -245,7 +245,14 @@ def _around_zero(found: Sequence[Difference]) -> list[float]:
     return [min(low - 0.05 * span, -0.3 * span), max(high + 0.05 * span, 0.3 * span)]
 
 
-def _forest_finding(drawn: Sequence[Entry], metric: str, reference: str) -> str:
+def _forest_axis(comparison: Comparison, metric: str, reference: Entry) -> str:
+    name = f"{metric[0].upper()}{metric[1:]} minus that of {escaped(reference.title)}"
+    return f"{name},<br>{escaped(comparison.measured.model.basis)}"
+
+
+def _forest_finding(comparison: Comparison, drawn: Sequence[Entry], metric: str, reference: str) -> str:
+    if comparison.basis.ranked == "no":
+        return "Not a ranking: differences on noisy labels favour maps that copy the noise"
     better = [entry.title for entry in drawn if entry.differences[metric].upper < 0]
     worse = [entry.title for entry in drawn if entry.differences[metric].lower > 0]
     if not better and not worse:

@@ -116,7 +116,8 @@ def test_intervals_of_moments_cover(kind, capsys):
     for seed in range(150):
         table = metrics.cells(sample(kind, 2000, seed))
         enough = table.rows >= 20
-        rare = table.rows * np.minimum(table.mean_score, 1 - table.mean_score) < 3
+        fewest = 6 if kind == "importance" else 3  # weights make rows count less
+        rare = table.rows * np.minimum(table.mean_score, 1 - table.mean_score) < fewest
         if kind == "PU":  # the rarer outcome is judged by the known positives, a third of the rows
             rare = table.rows * table.mean_score < 12
         size = np.abs(table.moment)

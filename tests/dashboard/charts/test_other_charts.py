@@ -113,11 +113,15 @@ def test_scatter_without_intervals_and_without_entries(comparison):
     assert "Absent & gone" in none.alt
 
 
-def test_scatter_does_not_rank_on_noisy_labels(comparison):
-    basis = replace(comparison.basis, ranked="no")
-    assert error_against_loss(replace(comparison, basis=basis)).figure.layout.title.text.startswith(
-        "Not a ranking"
-    )
+def test_noisy_labels_are_not_ranked_on(comparison):
+    unranked = replace(comparison, basis=replace(comparison.basis, ranked="no"))
+    for chart in (error_against_loss(unranked), differences_chart(unranked, "Brier")):
+        assert chart.figure.layout.title.text.startswith("Not a ranking")
+
+
+def test_axes_name_the_labels_that_were_used(comparison):
+    for chart in (error_against_loss(comparison), differences_chart(comparison, "Brier")):
+        assert comparison.measured.model.basis in chart.figure.layout.xaxis.title.text
 
 
 @pytest.mark.parametrize("metric", ["Brier", "log loss", "ECE"])

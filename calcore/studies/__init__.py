@@ -1,0 +1,1 @@
+"""Studies: each prints what it found. python -m calcore.studies.<name>"""
