@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calcore import metrics
 from calcore.errors import DoesNotExist
@@ -19,6 +20,8 @@ from calcore.validation import fraction
 TOLERANCE = 0.02
 #: Data that could not tell a calibrated score from one that is off by this much decide nothing.
 RESOLUTION = 0.05
+#: Level of the tests, after Holm.
+SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,8 @@ def audit(
     table = metrics.cells(evidence, bins)
     reliability = metrics.reliability(whole, table.bins)
     error = metrics.ece(whole, table.bins)
-    chance, group_chance = chance_gaps(evidence, table, min_mass)
-    overall = [gap for gap in _gaps(table, 0, reliability) if gap is not None]
+    chance, group_chance = chance_gaps(table, min_mass)
+    overall = _overall(table, reliability)
     wrong = sorted((gap for gap in overall if _is_wrong(gap, tolerance)), key=lambda gap: -abs(gap.residual))
     groups = _findings(table, tolerance, min_mass)
     mass = float(evidence.mass.sum())
@@ -171,56 +174,59 @@ def _rows_needed(draws: float, limit: float, resolution: float) -> int:
 
 
 def _is_wrong(gap: Gap, tolerance: float) -> bool:
-    return gap.adjusted < 0.05 and abs(gap.residual) > tolerance
+    return gap.adjusted < SIGNIFICANCE and abs(gap.residual) > tolerance
 
 
-def _gaps(table: Cells, group: int, reliability: Reliability | None = None) -> list[Gap | None]:
-    """The tested cells of a group as gaps; None for those that are not tested."""
-    found: list[Gap | None] = []
-    residual, error = table.residual[group], table.error[group]
-    for j in range(len(table.bins)):
-        if not np.isfinite(table.p_value[group, j]) or not table.mass[group, j] > 0:
-            found.append(None)
-            continue
-        mean = table.mean_score[group, j]
-        if reliability is not None and np.isfinite(reliability.lower[j]):
-            lower, upper = reliability.lower[j], reliability.upper[j]
-        else:
-            half = Z * error[j] / table.mass[group, j]
-            lower, upper = mean + residual[j] - half, mean + residual[j] + half
-        found.append(
-            Gap(
-                table.groups[group],
-                float(table.bins.edges[j]),
-                float(table.bins.edges[j + 1]),
-                float(mean),
-                float(mean + residual[j]),
-                float(np.clip(lower, 0, 1)),
-                float(np.clip(upper, 0, 1)),
-                int(table.rows[group, j]),
-                float(table.adjusted[group, j]),
-            )
-        )
-    return found
+def _gap(table: Cells, group: int, place: int, interval: tuple[float, float] | None = None) -> Gap:
+    """One cell as a gap; the event rate's interval is Wald's where none is given."""
+    mean, mass = float(table.mean_score[group, place]), float(table.mass[group, place])
+    rate = mean + float(table.moment[group, place]) / mass
+    if interval is None or not np.isfinite(interval[0]):
+        half = Z * float(np.fmax(table.standard_error[group, place], table.null_error[group, place])) / mass
+        interval = rate - half, rate + half
+    return Gap(
+        table.groups[group],
+        float(table.bins.edges[place]),
+        float(table.bins.edges[place + 1]),
+        mean,
+        rate,
+        min(max(interval[0], 0.0), 1.0),
+        min(max(interval[1], 0.0), 1.0),
+        int(table.rows[group, place]),
+        float(table.adjusted[group, place]),
+    )
+
+
+def _overall(table: Cells, reliability: Reliability) -> list[Gap]:
+    """The tested bins of the whole population."""
+    places = np.flatnonzero(_tested(table)[0])
+    bounds = zip(reliability.lower[places].tolist(), reliability.upper[places].tolist(), strict=True)
+    return [_gap(table, 0, int(j), interval) for j, interval in zip(places, bounds, strict=True)]
+
+
+def _tested(table: Cells) -> NDArray[np.bool_]:
+    return np.isfinite(table.p_value) & (table.mass > 0)
 
 
 def _findings(table: Cells, tolerance: float, min_mass: float) -> tuple[GroupFinding, ...]:
-    found = []
-    for g in range(1, len(table.groups)):
-        if not table.group_mass[g] > min_mass:
-            continue
-        gaps = [gap for gap in _gaps(table, g) if gap is not None]
-        wrong = [gap for gap in gaps if _is_wrong(gap, tolerance)]
-        worst = max(wrong or gaps, key=lambda gap: abs(gap.residual), default=None)
-        found.append(
-            GroupFinding(
-                table.groups[g],
-                g - 1,
-                int(table.rows[g].sum()),
-                float(table.group_mass[g]),
-                float(table.group_error[g]),
-                worst,
-                bool(wrong),
-            )
+    """Each subgroup with its worst cell: the largest of the wrong ones, else of the tested ones."""
+    tested = _tested(table)
+    size = np.where(tested, np.abs(table.residual), -1.0)
+    wrong = tested & (np.nan_to_num(table.adjusted, nan=1.0) < SIGNIFICANCE) & (size > tolerance)
+    any_wrong = wrong.any(axis=1)
+    worst = np.where(any_wrong[:, None] & ~wrong, -1.0, size).argmax(axis=1)
+    error, mass, rows = table.group_error, table.group_mass, table.rows.sum(axis=1)
+    found = [
+        GroupFinding(
+            table.groups[g],
+            g - 1,
+            int(rows[g]),
+            float(mass[g]),
+            float(error[g]),
+            _gap(table, g, int(worst[g])) if tested[g].any() else None,
+            bool(any_wrong[g]),
         )
+        for g in range(1, len(table.groups))
+        if mass[g] > min_mass
+    ]
     return tuple(sorted(found, key=lambda one: (not one.wrong, -abs(one.gap.residual) if one.gap else 0.0)))

@@ -202,7 +202,9 @@ class Membership:
             combination = combination * size + codes
         first, pattern = _distinct(combination)
         distinct = table.iloc[first]
-        masks = np.array([group.mask(distinct) for group in subgroups]).reshape(len(subgroups), len(first)).T
+        known: dict[Subgroup, NDArray[np.bool_]] = {}
+        masks = np.array([_mask(group, distinct, known) for group in subgroups])
+        masks = masks.reshape(len(subgroups), len(first)).T
         # combinations of levels with equal membership are one pattern
         merged = cls.of_masks(masks, [group.name for group in subgroups])
         return cls(merged.names, merged.pattern[pattern], merged.table, subgroups)
@@ -231,6 +233,19 @@ def _cuts(subgroups: Iterable[Subgroup]) -> dict[str, set[float] | None]:
             elif ends is not None:
                 ends.update(end for end in (part.low, part.high) if end is not None)
     return found
+
+
+def _mask(
+    group: Subgroup, table: pd.DataFrame, known: dict[Subgroup, NDArray[np.bool_]]
+) -> NDArray[np.bool_]:
+    """``group.mask(table)``, each part looked at once: intersections share theirs."""
+    if group not in known:
+        if group.parts:
+            join = np.logical_and if group.kind == "all_of" else np.logical_or
+            known[group] = join.reduce([_mask(part, table, known) for part in group.parts])
+        else:
+            known[group] = group.mask(table)
+    return known[group]
 
 
 def _leaves(group: Subgroup) -> Iterable[Subgroup]:
@@ -281,32 +296,48 @@ def make_subgroups(
     many the cap left out.
     """
     levels = {column: _levels(table[column]) for column in dict.fromkeys(columns)}
-    coded = {column: _level_codes(found.groups, table) for column, found in levels.items()}
-    candidates = [group for found in levels.values() for group in found.groups]
-    counts = [np.bincount(code, minlength=size + 1)[:size] for code, size in coded.values()]
-    for one, two in combinations(levels, 2) if intersections else ():
-        (code, size), (other_code, other_size) = coded[one], coded[two]
-        pairs = np.bincount(code * (other_size + 1) + other_code, minlength=(size + 1) * (other_size + 1))
-        counts.append(pairs.reshape(size + 1, other_size + 1)[:size, :other_size].ravel())
-        candidates += [Subgroup.all_of(a, b) for a in levels[one].groups for b in levels[two].groups]
-    share = np.concatenate([np.zeros(0), *counts]) / max(len(table), 1)
+    single = [(column, group) for column, found in levels.items() for group in found.groups]
+    member = Membership.of_subgroups([group for _, group in single], table)
+    rows = np.bincount(member.pattern, minlength=member.table.shape[0]).astype(np.float64)
+    together = (member.table.T @ sparse.diags_array(rows) @ member.table).toarray()
+    # the pair (i, i) is the single subgroup i
+    places = [(i, i) for i in range(len(single))]
+    if intersections:
+        pairs = combinations(range(len(single)), 2)
+        places += [(i, j) for i, j in pairs if single[i][0] != single[j][0]]
+    share = np.array([together[place] for place in places]) / max(len(table), 1)
     # singles come before intersections of the same size: the sort is stable
-    large = [i for i in np.argsort(-share, kind="stable") if share[i] > min_mass]
-    kept = sorted(large[:cap])
+    large = [k for k in np.argsort(-share, kind="stable") if share[k] > min_mass]
+    kept = [places[k] for k in sorted(large[:cap])]
+    groups = tuple(
+        single[i][1] if i == j else Subgroup.all_of(single[i][1], single[j][1]) for i, j in kept
+    )
     return SubgroupChoice(
-        tuple(candidates[i] for i in kept),
+        groups,
         too_small=int((share > 0).sum()) - len(large),
         over_cap=len(large) - len(kept) + sum(found.left_out for found in levels.values()),
+        membership=_intersected(member, kept, groups) if groups else None,
     )
+
+
+def _intersected(
+    member: Membership, places: list[tuple[int, int]], groups: tuple[Subgroup, ...]
+) -> Membership:
+    """Membership of the intersections (i, j) of the subgroups of ``member``."""
+    first, second = ([place[k] for place in places] for k in (0, 1))
+    matrix = sparse.csr_array(member.table[:, first].multiply(member.table[:, second]))
+    return Membership(tuple(group.name for group in groups), member.pattern, matrix, groups)
 
 
 @dataclass(frozen=True)
 class SubgroupChoice:
-    """The subgroups made for a table; how many were below the minimum mass, how many over the cap."""
+    """The subgroups made for a table and who belongs to them (None where there are none); how many were below
+    the minimum mass, how many over the cap."""
 
     subgroups: tuple[Subgroup, ...]
     too_small: int
     over_cap: int
+    membership: Membership | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -329,11 +360,3 @@ def _levels(values: pd.Series, most: int = 50) -> _Levels:
     counted = level_names(values).value_counts()
     present = counted.index[counted > 0]
     return _Levels([Subgroup.equals(column, level) for level in present[:most]], max(len(present) - most, 0))
-
-
-def _level_codes(groups: Sequence[Subgroup], table: pd.DataFrame) -> tuple[NDArray[np.int64], int]:
-    """For disjoint ``groups``: the position of each row's group, their number where it has none."""
-    member = Membership.of_subgroups(groups, table)
-    matrix = member.table.toarray()
-    of_pattern = np.where(matrix.any(axis=1), matrix.argmax(axis=1), len(groups)) if groups else np.zeros(1)
-    return of_pattern.astype(np.int64)[member.pattern], len(groups)

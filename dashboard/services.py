@@ -37,7 +37,7 @@ from calcore.maps import (
 from calcore.metrics.reliability import Reliability
 from calcore.observation import PU, Clean, Noisy, ObservationModel
 from calcore.samples import digits_with_flipped_labels
-from calcore.subgroups import Membership, SubgroupChoice, make_subgroups
+from calcore.subgroups import SubgroupChoice, make_subgroups
 from calcore.suspicious import SuspiciousLabels, suspicious_labels
 from dashboard.state import AppState, Settings, forget_file, get_state
 
@@ -167,11 +167,10 @@ def _build(ingested: Ingested, settings: Settings) -> tuple[Evidence, Evidence |
         if len(groups.columns)
         else SubgroupChoice((), 0, 0)
     )
-    membership = Membership.of_subgroups(choice.subgroups, groups) if choice.subgroups else None
     shared: dict[str, Any] = {
         "unit": columns.unit,
         "weight": columns.weight,
-        "groups": membership,
+        "groups": choice.membership,
         "time": columns.time,
         "weighting": settings.weighting,
         "clipped": report.clipped,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import optimize, sparse, special, stats
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
@@ -151,19 +151,19 @@ def cells(
 
 @dataclass(frozen=True)
 class ChanceGap:
-    """Up to what gap (95 %) the largest of several cells would show if the score were calibrated."""
+    """Up to what gap (95 %) the largest of ``cells`` would show if the score were calibrated."""
 
     limit: float
     cells: int
 
 
-def chance_gaps(evidence: Evidence, table: Cells, min_mass: float = 0.0) -> tuple[ChanceGap, ChanceGap]:
+def chance_gaps(table: Cells, min_mass: float = 0.0) -> tuple[ChanceGap, ChanceGap]:
     """What chance alone gives the largest |residual| of the population's bins, and of the subgroups' cells.
 
-    Only cells that are tested count: enough rows, and (subgroups) a mass above ``min_mass``.
+    Only cells that are tested count: enough rows, and (subgroups) a mass above ``min_mass``. The limit x solves
+    sum over cells of P(|noise of the cell| > x) = 5 %: Bonferroni, so a little high where subgroups overlap.
     """
-    layout = _Layout.of(evidence, table.bins, "width", len(table.groups) > 1)
-    noise = layout.noise()
+    error = np.where(np.isfinite(table.null_error), table.null_error, table.standard_error)
     tested = np.isfinite(table.p_value) & (table.mass > 0)
     tested[1:] &= (table.group_mass > min_mass)[1:, None]
     found = []
@@ -172,9 +172,20 @@ def chance_gaps(evidence: Evidence, table: Cells, min_mass: float = 0.0) -> tupl
         if not used.any():
             found.append(ChanceGap(float("nan"), 0))
             continue
-        gaps = np.abs(noise[:, rows][:, used]) / table.mass[rows][used]
-        found.append(ChanceGap(float(np.quantile(gaps.max(axis=1), LEVEL)), int(used.sum())))
+        spread = error[rows][used] / table.mass[rows][used]
+        found.append(ChanceGap(_union_limit(spread[spread > 0]), int(used.sum())))
     return found[0], found[1]
+
+
+def _union_limit(spread: Floats) -> float:
+    """The x at which the chances of |N(0, spread)| > x add up to 5 %."""
+    if not spread.size:
+        return 0.0
+
+    def excess(x: float) -> float:
+        return float(2 * special.ndtr(-x / spread).sum()) - (1 - LEVEL)
+
+    return float(optimize.brentq(excess, 0.0, 10.0 * spread.max(), rtol=1e-6))
 
 
 def max_ece(

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from scipy import sparse, stats
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
-from calcore.metrics.uncertainty import LEVEL, SEED, shrunk, variance_of_sum
+from calcore.metrics.uncertainty import LEVEL, SEED, multiple_of, plausible_shapes, variance_of_sum
 from calcore.validation import Floats
+
+
+#: Errors outside the middle 80 % of what an observed ECE allows are not looked at: the interval adds its own.
+TAIL = 0.1
 
 
 @dataclass(frozen=True)
 class Difference:
     """``value`` = first minus second (negative: the first is better), corrected for the noise of both.
 
-    ``standard_error`` and the interval [``lower``, ``upper``] at ``level`` are of the paired difference.
+    ``standard_error`` and the interval [``lower``, ``upper``] at ``level`` are of the paired difference;
+    ``unknown_bias`` bounds what the correction may be off by, and is part of the interval.
     """
 
     name: str
@@ -26,10 +32,11 @@ class Difference:
     lower: float
     upper: float
     level: float = LEVEL
+    unknown_bias: float = 0.0
 
     def at_level(self, level: float) -> Difference:
         """The same difference with a normal interval at another level."""
-        half = float(stats.norm.ppf(0.5 + level / 2)) * self.standard_error
+        half = float(stats.norm.ppf(0.5 + level / 2)) * self.standard_error + self.unknown_bias
         return replace(self, lower=self.value - half, upper=self.value + half, level=level)
 
     @property
@@ -47,8 +54,9 @@ def linear_difference(name: str, evidence: Evidence, terms: Floats) -> Differenc
 def ece_difference(one: Evidence, other: Evidence, bins: int | Bins = 15, draws: int = 1000) -> Difference:
     """ECE of ``one`` minus ECE of ``other`` on the same rows, less what noise alone adds to each.
 
-    The joint noise of both moment vectors is normal with their estimated covariance; its mean effect at the
-    shrunken moments is taken out, its spread gives the interval.
+    How much noise adds depends on the true moments: most where there is no error, little where errors are
+    large. It is simulated, with the joint covariance of both moment vectors, at the smallest and at the largest
+    errors that each observed ECE allows; the middle is taken out and half the range is ``unknown_bias``.
     """
     edges = Bins.of(one, bins)
     count = len(edges)
@@ -61,18 +69,37 @@ def ece_difference(one: Evidence, other: Evidence, bins: int | Bins = 15, draws:
     values, vectors = np.linalg.eigh(covariance)
     scale = np.sqrt(np.maximum(values, 0.0))
     noise = (np.random.default_rng(SEED).standard_normal((draws, 2 * count)) * scale) @ vectors.T
-    centre = np.concatenate(
-        [shrunk(moment[half], np.diag(covariance)[half]) for half in (slice(0, count), slice(count, None))]
+    halves = slice(0, count), slice(count, None)
+    centres = [_centres(moment[half], np.diag(covariance)[half], noise[:, half]) for half in halves]
+    biases, spreads = [], []
+    for centre in (np.concatenate(pair) for pair in product(*centres)):
+        error = _difference_of_sizes(centre + noise, count) - _difference_of_sizes(centre, count)
+        biases.append(float(error.mean()))
+        spreads.append(float(error.std()))
+    low, high = min(biases), max(biases)
+    middle = Difference("ECE", observed - (low + high) / 2, max(spreads), 0.0, 0.0, unknown_bias=(high - low) / 2)
+    return middle.at_level(LEVEL)
+
+
+def _centres(moment: Floats, variance: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """The smallest and the largest true moments that the observed sum of sizes allows."""
+    observed = float(_size(moment))
+    concentrated, spread = plausible_shapes(moment, variance)
+    if not moment.any():
+        return moment, moment
+    return (
+        concentrated * multiple_of(concentrated, _size, noise, 1 - TAIL, observed),
+        spread * multiple_of(spread, _size, noise, TAIL, observed),
     )
 
-    simulated = _difference_of_sizes(centre + noise, count)
-    bias = float(simulated.mean() - _difference_of_sizes(centre, count))
-    return Difference("ECE", observed - bias, float(simulated.std()), 0.0, 0.0).at_level(LEVEL)
+
+def _size(moments: Floats) -> Floats:
+    return np.asarray(np.abs(moments).sum(axis=-1))
 
 
 def _difference_of_sizes(moments: Floats, count: int) -> Floats:
     """Sum of the sizes of the first ``count`` moments less that of the others, over the last axis."""
-    return np.abs(moments[..., :count]).sum(axis=-1) - np.abs(moments[..., count:]).sum(axis=-1)
+    return np.asarray(_size(moments[..., :count]) - _size(moments[..., count:]))
 
 
 def _terms(one: Evidence, other: Evidence, edges: Bins) -> sparse.csr_array:

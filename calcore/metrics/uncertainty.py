@@ -221,12 +221,6 @@ class Inversion:
     interval: tuple[float, float]
 
 
-def shrunk(moment: Floats, variance: Floats) -> Floats:
-    """Moments with their own noise taken out: sign(m) sqrt(max(m^2 - variance, 0)); all of m if none is left."""
-    left = np.sign(moment) * np.sqrt(np.maximum(moment**2 - np.nan_to_num(variance), 0.0))
-    return left if left.any() else moment
-
-
 def plausible_shapes(moment: Floats, variance: Floats) -> tuple[Floats, Floats]:
     """The most concentrated and the most spread shape of the true moments that the observed ones allow.
 
@@ -240,6 +234,22 @@ def plausible_shapes(moment: Floats, variance: Floats) -> tuple[Floats, Floats]:
         z = np.divide(moment**2, noise, out=np.where(moment == 0, 0.0, np.inf), where=noise > 0)
         concentrated = np.where(z == z.max(), moment, 0.0)
     return concentrated, np.sign(moment) * np.sqrt(moment**2 + noise)
+
+
+def multiple_of(
+    shape: Floats, statistic: Callable[[Floats], Floats], noise: Floats, q: float, target: float
+) -> float:
+    """The multiple of ``shape`` at which the ``q`` quantile of the statistic is ``target``; 0 if beyond at 0."""
+
+    def excess(multiple: float) -> float:
+        return float(np.quantile(statistic(multiple * shape[None] + noise), q)) - target
+
+    if excess(0.0) >= 0:
+        return 0.0
+    high = 2.0 * target / float(statistic(shape[None])[0])
+    while excess(high) < 0:
+        high *= 2
+    return float(optimize.brentq(excess, 0.0, high, xtol=1e-3 * high, rtol=1e-3))
 
 
 def invert(
@@ -259,18 +269,7 @@ def invert(
         return Inversion(floor, limit, 0.0, (0.0, limit))
 
     def solve(shape: Floats, q: float, target: float) -> float:
-        """The statistic of the multiple of ``shape`` at which its ``q`` quantile is ``target``; at least 0."""
-
-        def excess(multiple: float) -> float:
-            return float(np.quantile(statistic(multiple * shape[None] + noise), q)) - target
-
-        if excess(0.0) >= 0:
-            return 0.0
-        size = float(statistic(shape[None])[0])
-        high = 2.0 * target / size
-        while excess(high) < 0:
-            high *= 2
-        return float(optimize.brentq(excess, 0.0, high, xtol=1e-3 * high, rtol=1e-3)) * size
+        return multiple_of(shape, statistic, noise, q, target) * float(statistic(shape[None])[0])
 
     tail = (1 - LEVEL) / 2
     typical = max(observed, float(np.median(calibrated)))

@@ -22,7 +22,7 @@ from calcore.comparison import Comparison, compare
 from calcore.evidence import Evidence
 from calcore.maps import CalibrationMap, verify_json, verify_python
 from calcore.observation import Clean, Noisy
-from calcore.subgroups import Membership, make_subgroups
+from calcore.subgroups import make_subgroups
 
 CAT = 3
 CREDIT_LABEL = "default payment"
@@ -76,8 +76,7 @@ def travel(data: bytes, filename: str, noisy: bool) -> Journey:
     """The way of a file: read, audit, compare, export the calibrator that does best, read it back."""
     read = ingest.read(data, filename=filename)
     columns = read.columns
-    groups = make_subgroups(columns.groups, list(columns.groups.columns)).subgroups
-    membership = Membership.of_subgroups(groups, columns.groups) if groups else None
+    membership = make_subgroups(columns.groups, list(columns.groups.columns)).membership
     model = Noisy() if noisy else Clean()
     evidence = model.evidence(columns.score, columns.label, groups=membership)
     checked: Evidence | None = None

