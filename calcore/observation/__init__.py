@@ -11,13 +11,30 @@ from typing import Any
 
 from calcore.errors import InputError
 from calcore.observation.base import MODELS, ObservationModel
+from calcore.observation.confidence import Pconf, PosteriorConfidence
 from calcore.observation.labelled import Clean, Noisy
-from calcore.observation.mixtures import PU
+from calcore.observation.mixtures import PU, UU
+from calcore.observation.pairs import DU, SD, SU, Pcomp, Sconf
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["MODELS", "PU", "Clean", "Noisy", "ObservationModel", "from_dict"]
+__all__ = [
+    "DU",
+    "MODELS",
+    "PU",
+    "SD",
+    "SU",
+    "UU",
+    "Clean",
+    "Noisy",
+    "ObservationModel",
+    "Pcomp",
+    "Pconf",
+    "PosteriorConfidence",
+    "Sconf",
+    "from_dict",
+]
 
 
 def from_dict(data: dict[str, Any]) -> ObservationModel:

@@ -151,7 +151,7 @@ class ObservationModel(ABC):
         positive, negative = self.coefficients(codes, label, trust, parameters)
         ones = np.ones(score.size) if weights is None else weights
         totals = self._totals(codes, ones)[codes] if len(self.sources) > 1 else ones.sum()
-        return Evidence(
+        made = Evidence(
             score=score,
             positive=positive * ones / totals,
             negative=negative * ones / totals,
@@ -170,6 +170,7 @@ class ObservationModel(ABC):
             dropped=dropped,
             clipped=clipped,
         )
+        return self._finish(made, confidence)
 
     def _source_codes(self, source: ArrayLike | None, label: Floats | None, n: int) -> NDArray[np.int8]:
         if len(self.sources) == 1:
@@ -206,6 +207,10 @@ class ObservationModel(ABC):
 
     def _confidence(self, confidence: ArrayLike | None, n: int) -> Floats | None:
         return None
+
+    def _finish(self, made: Evidence, confidence: ArrayLike | None) -> Evidence:
+        """A last look at the evidence: models may refuse it or add notes."""
+        return made
 
     def _usable(self, label: Floats | None, weights: Floats | None, n: int) -> NDArray[np.bool_] | None:
         """Rows that carry information; None for all of them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.observation.base import ObservationModel
 from calcore.observation.pairs import checked_confidence
-from calcore.validation import Floats, fraction
+from calcore.validation import Floats, as_floats, fraction
 
 
 class _Confidence(ObservationModel):
@@ -87,21 +87,17 @@ class Pconf(_Confidence):
     def _confidence(self, confidence: ArrayLike | None, n: int) -> Floats | None:
         values = checked_confidence(confidence, n, self.name)
         if self.r_min is None and (values == 0).any():
-            raise InputError(
-                "Pconf confidence 0: the weight pi*(1-r)/r is infinite; pass r_min > 0 to clip"
-            )
+            raise InputError("Pconf confidence 0: the weight pi*(1-r)/r is infinite; pass r_min > 0 to clip")
         return values if self.r_min is None else np.maximum(values, self.r_min)
 
-    def evidence(
-        self, scores: ArrayLike, *args: Any, confidence: ArrayLike | None = None, **kwargs: Any
-    ) -> Evidence:
-        """As in ObservationModel; the notes say how many confidences were clipped, and whether pi mean(1/r) is 1."""
-        made = super().evidence(scores, *args, confidence=confidence, **kwargs)
+    def _finish(self, made: Evidence, confidence: ArrayLike | None) -> Evidence:
         notes = []
         if self.r_min is not None and confidence is not None:
-            below = int((np.asarray(confidence, dtype=np.float64) < self.r_min).sum())
+            below = int((as_floats(confidence, "confidence") < self.r_min).sum())
             notes.append(f"{below:,} confidences below {self.r_min:g} were clipped to it")
         check = float(made.mass.sum())
         if abs(check - 1) > 0.1:
-            notes.append(f"prior x mean(1/r) is {check:.3g} and should be near 1: the confidences or the prior are off")
+            notes.append(
+                f"prior x mean(1/r) is {check:.3g} and should be near 1: the confidences or the prior are off"
+            )
         return replace(made, notes=(*made.notes, *notes))

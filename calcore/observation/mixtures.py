@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calcore.errors import NotIdentifiable
 from calcore.evidence import Evidence
 from calcore.observation.base import ObservationModel
 from calcore.validation import Floats, fraction
@@ -38,7 +39,8 @@ class Mixture(ObservationModel):
         # the variance of a cell's moment is the sum over sources s of
         # E_X[rho_s(f) (A (1 - f) - B f)^2 1{cell}] / n_s, E_X by the mass; a subgroup's is over its own mass
         score, drawn = evidence.score, evidence.drawn
-        size = drawn.weight**2 / drawn.weight_squared
+        # pairs and units are one draw each; rows count at their effective number under weights
+        size = drawn.size if evidence.unit is not None else drawn.weight**2 / drawn.weight_squared
         terms = []
         for (positive, negative, theta), draws in zip(self.table(), size, strict=True):
             density = theta * score / self.prior + (1.0 - theta) * (1.0 - score) / (1.0 - self.prior)
@@ -75,3 +77,50 @@ class PU(Mixture):
 
     def table(self) -> tuple[tuple[float, float, float], ...]:
         return (self.prior, -self.prior, 1.0), (0.0, 1.0, self.prior)
+
+
+@dataclass(frozen=True)
+class UU(Mixture):
+    """Two unlabelled samples with known shares of positives ``theta1`` and ``theta2``; ``prior`` = P(Y=1).
+
+    With Delta = theta1 - theta2: first A = pi (1 - theta2) / Delta, B = -(1 - pi) theta2 / Delta; second
+    A = -pi (1 - theta1) / Delta, B = (1 - pi) theta1 / Delta. Raises NotIdentifiable where theta1 = theta2.
+    """
+
+    prior: float
+    theta1: float
+    theta2: float
+    sources: ClassVar[tuple[str, ...]] = ("first", "second")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior", fraction(self.prior, "the class prior pi"))
+        for name, words in (("theta1", "first"), ("theta2", "second")):
+            value = fraction(
+                getattr(self, name), f"the share of positives in the {words} sample", open_interval=False
+            )
+            object.__setattr__(self, name, value)
+        if abs(self.theta1 - self.theta2) < 1e-12:
+            raise NotIdentifiable(
+                "UU: the two sources have the same positive fraction (Delta = 0), not identifiable: both are "
+                f"{self.theta1:g}"
+            )
+
+    @property
+    def basis(self) -> str:
+        return "corrected for two mixed samples"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return (
+            "both samples mix the same positives and negatives, and differ only in their shares",
+            f"the shares of positives are right: {self.theta1:g} and {self.theta2:g}",
+            f"the class prior is right: pi = {self.prior:g}",
+        )
+
+    def table(self) -> tuple[tuple[float, float, float], ...]:
+        pi, negative = self.prior, 1 - self.prior
+        delta = self.theta1 - self.theta2
+        return (
+            (pi * (1 - self.theta2) / delta, -negative * self.theta2 / delta, self.theta1),
+            (-pi * (1 - self.theta1) / delta, negative * self.theta1 / delta, self.theta2),
+        )

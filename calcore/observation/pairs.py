@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,13 @@ def _identifiable(model: str, prior: float) -> float:
     return 2 * prior - 1
 
 
+def needs_pairs(made: Evidence) -> Evidence:
+    """The evidence, refused where no unit column names the pair of each row: errors are clustered by it."""
+    if made.unit is None:
+        raise InputError(f"{made.model.name} needs a unit column that names the pair of each row")
+    return made
+
+
 class _Pairs(Mixture):
     """Mixtures of which at least one source is sampled as pairs that are alike or not."""
 
@@ -39,12 +46,8 @@ class _Pairs(Mixture):
         """q = pi^2 + (1 - pi)^2: the share of pairs that are alike."""
         return self.prior**2 + (1 - self.prior) ** 2
 
-    def evidence(self, scores: ArrayLike, *args: Any, **kwargs: Any) -> Evidence:
-        """As in ObservationModel; ``unit`` must name the pair of each row, so that errors are clustered by it."""
-        made = super().evidence(scores, *args, **kwargs)
-        if made.unit is None:
-            raise InputError(f"{self.name} needs a unit column that names the pair of each row")
-        return made
+    def _finish(self, made: Evidence, confidence: ArrayLike | None) -> Evidence:
+        return needs_pairs(made)
 
 
 @dataclass(frozen=True)
@@ -179,12 +182,8 @@ class Sconf(ObservationModel):
     def null_terms(self, evidence: Evidence) -> None:
         return None
 
-    def evidence(self, scores: ArrayLike, *args: Any, **kwargs: Any) -> Evidence:
-        """As in ObservationModel; ``unit`` must name the pair of each row, so that errors are clustered by it."""
-        made = super().evidence(scores, *args, **kwargs)
-        if made.unit is None:
-            raise InputError("Sconf needs a unit column that names the pair of each row")
-        return made
+    def _finish(self, made: Evidence, confidence: ArrayLike | None) -> Evidence:
+        return needs_pairs(made)
 
     def _confidence(self, confidence: ArrayLike | None, n: int) -> Floats | None:
         return checked_confidence(confidence, n, self.name)

@@ -201,7 +201,7 @@ def test_the_chance_gap_is_what_samples_show():
         table = metrics.cells(sample("Clean", 2000, seed))
         gaps.append(np.nanmax(np.abs(np.where(np.isfinite(table.p_value), table.residual, np.nan))[1:]))
     evidence = sample("Clean", 2000, 999)
-    overall, groups = chance_gaps(evidence, metrics.cells(evidence))
+    overall, groups = chance_gaps(metrics.cells(evidence))
     assert groups.limit == pytest.approx(np.quantile(gaps, 0.95), rel=0.1)
     assert overall.limit < groups.limit
     assert groups.cells == GROUPS * 10

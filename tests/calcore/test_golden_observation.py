@@ -1,4 +1,4 @@
-"""Cell moments, masses, errors and maxima against numbers of an independent implementation."""
+"""Cell moments, masses, errors, maxima and fits against numbers of an independent implementation."""
 
 from __future__ import annotations
 
@@ -10,23 +10,40 @@ import pytest
 
 from calcore import metrics
 from calcore.calibrators import Platt, Temperature
-from calcore.observation import PU, Clean
+from calcore.errors import InputError
+from calcore.observation import DU, PU, SD, SU, UU, Clean, Pconf, Sconf
 
-SOURCES = {"P": "positive", "U": "unlabelled"}
+SOURCES = {
+    "P": "positive",
+    "U": "unlabelled",
+    "S": "similar",
+    "D": "dissimilar",
+    "U1": "first",
+    "U2": "second",
+    "Sup": "superior",
+    "Inf": "inferior",
+}
 
 
 def load(shared, name):
     table = pd.read_csv(shared / "golden" / "observation" / f"{name}.csv", na_values=[""])
     golden = json.loads((shared / "golden" / "observation" / f"{name}.json").read_text())
-    groups = table[golden["groups"]]
+    shape = {"groups": table[golden["groups"]]}
+    source = table["source"].map(SOURCES)
+    prior = golden["pi"]
     if name == "PN":
-        evidence = Clean().evidence(table["f"], table["y"], groups=groups)
-    else:
-        evidence = PU(golden["pi"]).evidence(table["f"], source=table["source"].map(SOURCES), groups=groups)
-    return evidence, golden
+        return Clean().evidence(table["f"], table["y"], **shape), golden
+    if name == "PU":
+        return PU(prior).evidence(table["f"], source=source, **shape), golden
+    if name == "SD":
+        return SD(prior).evidence(table["f"], source=source, unit=table["unit"], **shape), golden
+    if name == "Sconf":
+        model = Sconf(prior)
+        return model.evidence(table["f"], confidence=table["r"], unit=table["unit"], **shape), golden
+    return Pconf(prior, **golden["params"]).evidence(table["f"], confidence=table["r"], **shape), golden
 
 
-@pytest.fixture(params=["PN", "PU"])
+@pytest.fixture(params=["PN", "PU", "SD", "Sconf", "Pconf"])
 def case(request, shared):
     return load(shared, request.param)
 
@@ -44,8 +61,11 @@ def case(request, shared):
 def test_cells_match_golden(case, ours, theirs):
     evidence, golden = case
     table = metrics.cells(evidence, bins=golden["bins"])
-    expected = np.array(golden[theirs], dtype=float)
-    np.testing.assert_allclose(getattr(table, ours), expected, rtol=0, atol=1e-9)
+    found = getattr(table, ours)
+    if golden[theirs] is None:
+        assert np.isnan(found).all()
+        return
+    np.testing.assert_allclose(found, np.array(golden[theirs], dtype=float), rtol=0, atol=1e-9)
 
 
 def test_group_mass_and_error_match_golden(case):
@@ -82,3 +102,47 @@ def test_platt_and_temperature_match_golden(case):
         moved = evidence.with_score(fitted.predict(evidence.score))
         # the loss of the fitted logits, not of their rounded probabilities
         assert metrics.log_loss(moved, 1e-12).value == pytest.approx(golden[name]["nll"], abs=1e-6)
+
+
+@pytest.fixture
+def edge_cases(shared):
+    cases = json.loads((shared / "golden" / "observation" / "edge_cases.json").read_text())
+    return {case["name"]: case for case in cases}
+
+
+@pytest.mark.parametrize(
+    "name, make",
+    [
+        ("SU_pi_half", lambda: SU(0.5)),
+        ("DU_pi_half", lambda: DU(0.5)),
+        ("SD_pi_half", lambda: SD(0.5)),
+        ("Sconf_pi_half", lambda: Sconf(0.5)),
+        ("UU_gamma_sum_one", lambda: UU(0.4, 1 - 0.3, 0.7)),
+        ("Pconf_r_zero_no_clip", lambda: Pconf(0.4).evidence([0.2, 0.8], confidence=[0.0, 0.5])),
+        ("Pconf_pi_zero", lambda: Pconf(0.0)),
+        ("score_nan", lambda: Clean().evidence([0.1, np.nan], [0, 1])),
+        ("score_above_one", lambda: Clean().evidence([0.1, 1.5], [0, 1])),
+        ("confidence_nan", lambda: Pconf(0.4).evidence([0.2, 0.8], confidence=[0.5, np.nan])),
+        ("label_not_binary", lambda: Clean().evidence([0.1, 0.2], [0, 2])),
+        ("empty_source", lambda: PU(0.4).evidence([0.1, 0.2], source=["unlabelled", "unlabelled"])),
+    ],
+)
+def test_what_is_not_identifiable_or_unusable_is_refused_with_a_reason(edge_cases, name, make):
+    assert edge_cases[name]["error"] == "ValueError"
+    with pytest.raises(InputError) as refusal:
+        make()
+    shared_words = set(edge_cases[name]["message"].lower().split()) & set(str(refusal.value).lower().split())
+    assert shared_words, str(refusal.value)
+
+
+def test_a_clipped_confidence_weighs_what_its_clip_says(edge_cases):
+    evidence = Pconf(0.4, r_min=1e-3).evidence([0.2, 0.8], confidence=[0.0, 0.5])
+    found = metrics.cells(evidence, 10).moment[0]
+    np.testing.assert_allclose(found, edge_cases["Pconf_r_zero_clip"]["value"], atol=1e-9)
+    assert any("1 confidences below" in note for note in evidence.notes)
+
+
+def test_temperature_that_runs_to_its_bound_says_so(edge_cases):
+    fitted = Temperature().fit([0.9, 0.8, 0.2, 0.1], [0, 0, 1, 1])
+    assert fitted.temperature_ == pytest.approx(edge_cases["temperature_at_bound"]["value"]["beta"])
+    assert "bound" in fitted.map_.warnings[0]
