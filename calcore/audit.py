@@ -205,15 +205,15 @@ def _overall(table: Cells, reliability: Reliability) -> list[Gap]:
 
 
 def _tested(table: Cells) -> NDArray[np.bool_]:
-    return np.isfinite(table.p_value) & (table.mass > 0)
+    return np.asarray(np.isfinite(table.p_value) & (table.mass > 0))
 
 
 def _findings(table: Cells, tolerance: float, min_mass: float) -> tuple[GroupFinding, ...]:
     """Each subgroup with its worst cell: the largest of the wrong ones, else of the tested ones."""
     tested = _tested(table)
     size = np.where(tested, np.abs(table.residual), -1.0)
-    wrong = tested & (np.nan_to_num(table.adjusted, nan=1.0) < SIGNIFICANCE) & (size > tolerance)
-    any_wrong = wrong.any(axis=1)
+    wrong: NDArray[np.bool_] = tested & (np.nan_to_num(table.adjusted, nan=1.0) < SIGNIFICANCE) & (size > tolerance)
+    any_wrong: NDArray[np.bool_] = np.any(wrong, axis=1)
     worst = np.where(any_wrong[:, None] & ~wrong, -1.0, size).argmax(axis=1)
     error, mass, rows = table.group_error, table.group_mass, table.rows.sum(axis=1)
     found = [
@@ -223,7 +223,7 @@ def _findings(table: Cells, tolerance: float, min_mass: float) -> tuple[GroupFin
             int(rows[g]),
             float(mass[g]),
             float(error[g]),
-            _gap(table, g, int(worst[g])) if tested[g].any() else None,
+            _gap(table, g, int(worst[g])) if tested[g, int(worst[g])] else None,
             bool(any_wrong[g]),
         )
         for g in range(1, len(table.groups))

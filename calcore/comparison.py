@@ -9,7 +9,7 @@ import numpy as np
 
 from calcore import metrics
 from calcore.calibrators import Calibrator, Identity
-from calcore.crossfit import CrossFit, Folds, cross_fit, predict_elsewhere
+from calcore.crossfit import CrossFit, Folds, cross_fit, predict_elsewhere, predict_rows
 from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
 from calcore.harm import Harm, harm_check
@@ -156,8 +156,8 @@ def compare(
         )
     if ranked_on not in ("Brier", "log loss", "ECE"):
         raise InputError(f'calibrators are ranked on "Brier", "log loss" or "ECE", got {ranked_on!r}')
-    split = Folds.of(evidence, folds, seed)
-    measured = split.work if audit is None else audit.without_groups()
+    split = Folds.of(evidence, folds, seed, keep_rows=any(one.needs_groups for one in calibrators))
+    measured = split.work if audit is None else audit
     told = progress or (lambda step, share: None)
     fits: dict[str, tuple[CrossFit, Evidence] | str] = {}
     for i, calibrator in enumerate(calibrators):
@@ -230,7 +230,7 @@ def _entry(
         "AUC": metrics.auc(out_of_fold),
         "macro-F1": metrics.macro_f1(out_of_fold),
     }
-    outputs = fit.map.predict(work.score)
+    outputs = predict_rows(fit.map, work)
     at_ends = work.covariate_weight @ ((outputs == 0) | (outputs == 1)) / work.covariate_weight.sum()
     change = metrics.auc(work.with_score(outputs)).value - metrics.auc(work).value
     mean = float(out_of_fold.mass @ out_of_fold.score / out_of_fold.mass.sum())
@@ -295,7 +295,11 @@ def _winner(
             tied.append(entry)
     prefix = "" if basis.ranked == "yes" else "Indicative: "
     if not tied:
-        return best.name, (best.name,), f"{prefix}{best.title} has the lowest {ranked_on}, clear of all others."
+        return (
+            best.name,
+            (best.name,),
+            f"{prefix}{best.title} has the lowest {ranked_on}, clear of all others.",
+        )
     titles = [entry.title for entry in tied]
     shown = ", ".join(titles[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
     return (

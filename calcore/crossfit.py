@@ -23,20 +23,22 @@ def assign_folds(evidence: Evidence, folds: int, seed: int) -> NDArray[np.int64]
         units, place = np.unique(evidence.unit, return_inverse=True)
         if units.size < 2:
             raise InputError("all rows belong to one unit: nothing is left to predict it from")
-        return _dealt(rng, units.size, folds)[place]
+        return _dealt(rng, units.size, folds, 0)[place]
     stratum = evidence.source.astype(np.int64) * 2
     if evidence.label is not None:
         stratum = stratum + (evidence.label == 1)
     fold = np.empty(len(evidence), dtype=np.int64)
+    # each stratum goes on where the one before it ended: small ones do not all land in one fold
+    start = int(rng.integers(folds))
     for value in np.unique(stratum):
         inside = np.flatnonzero(stratum == value)
-        fold[inside] = _dealt(rng, inside.size, folds)
+        fold[inside] = _dealt(rng, inside.size, folds, start)
+        start += inside.size
     return fold
 
 
-def _dealt(rng: np.random.Generator, size: int, folds: int) -> NDArray[np.int64]:
-    # the first fold differs from stratum to stratum, so that small strata do not all land in fold 0
-    return rng.permutation((np.arange(size) + rng.integers(folds)) % folds)
+def _dealt(rng: np.random.Generator, size: int, folds: int, start: int) -> NDArray[np.int64]:
+    return rng.permutation((start + np.arange(size)) % folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +53,17 @@ class Folds:
     seed: int
 
     @classmethod
-    def of(cls, evidence: Evidence, folds: int = 5, seed: int = 0) -> Folds:
-        """Split ``evidence`` in ``folds`` parts (fewer where it has fewer rows)."""
-        plain = evidence.without_groups()
+    def of(cls, evidence: Evidence, folds: int = 5, seed: int = 0, *, keep_rows: bool = False) -> Folds:
+        """Split ``evidence`` in ``folds`` parts (fewer where it has fewer rows).
+
+        ``keep_rows`` leaves the rows and their subgroups as they are, for calibrators that need them.
+        """
+        plain = evidence if keep_rows else evidence.without_groups()
         if evidence.n < 2:
             raise InputError("one row cannot be predicted from others: comparing needs at least two")
         folds = min(folds, max(evidence.n, 2))
         row_fold = assign_folds(plain, folds, seed)
-        if len(plain) > COLLAPSE_ABOVE:
+        if len(plain) > COLLAPSE_ABOVE and not keep_rows:
             try:
                 work, fold = compress(plain, grid=GRID, fold=row_fold)
                 assert fold is not None
@@ -82,6 +87,11 @@ class CrossFit:
         return self.fitted.map_
 
 
+def predict_rows(map_: CalibrationMap, evidence: Evidence) -> Floats:
+    """The map's predictions (n,) for the rows of ``evidence``, with their subgroups where the map needs them."""
+    return map_.predict(evidence.score, evidence.membership)
+
+
 def cross_fit(calibrator: Calibrator, folds: Folds) -> CrossFit:
     """Fit ``calibrator`` without each fold and on everything. Raises DoesNotExist where it cannot be fitted."""
     predicted = folds.work.score.copy()
@@ -93,7 +103,7 @@ def cross_fit(calibrator: Calibrator, folds: Folds) -> CrossFit:
         fitted = clone(calibrator).fit(folds.work.take(~held_out))
         maps.append(fitted.map_)
         if held_out.any():
-            predicted[held_out] = fitted.map_.predict(folds.work.score[held_out])
+            predicted[held_out] = predict_rows(fitted.map_, folds.work.take(held_out))
     return CrossFit(clone(calibrator).fit(folds.evidence), tuple(maps), predicted)
 
 
@@ -111,5 +121,5 @@ def predict_elsewhere(fit: CrossFit, folds: Folds, other: Evidence) -> Floats:
     for k, map_ in [(-1, fit.map), *enumerate(fit.fold_maps)]:
         inside = fold == k
         if inside.any():
-            predicted[inside] = map_.predict(other.score[inside])
+            predicted[inside] = predict_rows(map_, other.take(inside))
     return predicted

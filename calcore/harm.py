@@ -47,6 +47,8 @@ def harm_check(
 
     Needs no labels of its own. Raises DoesNotExist for evidence without any positive weight of X.
     """
+    if calibrator.needs_groups:
+        return _harm_on_rows(calibrator, evidence, draws, bins, seed)
     weight = evidence.covariate_weight
     score, place = np.unique(evidence.score, return_inverse=True)
     if score.size > 2 * BUCKETS:
@@ -74,6 +76,28 @@ def harm_check(
         bins,
         seed,
     )
+
+
+def _harm_on_rows(calibrator: Calibrator, evidence: Evidence, draws: int, bins: int, seed: int) -> Harm:
+    """The same for a method that looks at subgroups: labels are drawn on rows, which keep theirs."""
+    if evidence.membership is None or not evidence.membership.names:
+        raise DoesNotExist(f"{calibrator.title} corrects subgroups, and this evidence has none")
+    share = evidence.covariate_weight / evidence.covariate_weight.sum()
+    n = _population_size(evidence)
+
+    def distance(size: int) -> float:
+        rng = np.random.default_rng(seed)
+        found = []
+        for _ in range(draws):
+            rows = rng.choice(share.size, size, p=share)
+            score, member = evidence.score[rows], evidence.membership.take(rows)  # type: ignore[union-attr]
+            drawn = Clean().evidence(score, rng.random(size) < score, groups=member)
+            moved = clone(calibrator).fit(drawn).predict(score, member) - score
+            key = Bins.equal_width(bins).index(score)
+            found.append(float(np.abs(sum_by(key, moved, bins)).sum() / size))
+        return float(np.mean(found))
+
+    return Harm(distance(min(n, LARGE)), distance(LARGE), None, n, draws, bins, seed)
 
 
 def _population_size(evidence: Evidence) -> int:

@@ -8,6 +8,7 @@ from calcore.calibrators.isotonic import Isotonic
 from calcore.calibrators.loss_weighted import GateAudit, GatedLWCal, LWCal
 from calcore.calibrators.platt import Platt, Temperature
 from calcore.calibrators.trimmed import TrimmedBeta, TrimmedIsotonic
+from calcore.calibrators.wlmc import WLMC, PatchedWLMC
 
 #: The calibrator that is offered first where labels are noisy.
 DEFAULT_NOISY = GatedLWCal
@@ -15,6 +16,7 @@ DEFAULT_NOISY = GatedLWCal
 __all__ = [
     "DEFAULT_NOISY",
     "REGISTRY",
+    "WLMC",
     "Beta",
     "Calibrator",
     "GateAudit",
@@ -23,6 +25,7 @@ __all__ = [
     "Identity",
     "Isotonic",
     "LWCal",
+    "PatchedWLMC",
     "Platt",
     "Temperature",
     "TrimmedBeta",

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +17,7 @@ from calcore.maps import CalibrationMap
 from calcore.maps.functions import ConstantFunction
 from calcore.maps.map_function import MapFunction
 from calcore.observation import Clean
+from calcore.subgroups import Membership
 from calcore.validation import Floats, as_floats
 
 #: Every calibrator by name, in the order in which they are offered; a new one registers by being defined.
@@ -33,6 +35,8 @@ class Calibrator(BaseEstimator, ABC):
     summary: ClassVar[str]
     #: LWCal and the trimmed methods look at the recorded label of each row.
     needs_row_labels: ClassVar[bool] = False
+    #: WLMC looks at the subgroups of each row, and so does its map.
+    needs_groups: ClassVar[bool] = False
 
     def __init__(self) -> None:
         """No hyper-parameters; a method that has some names them here."""
@@ -70,13 +74,16 @@ class Calibrator(BaseEstimator, ABC):
             parameters=self.get_params(deep=False),
             input_domain=(float(evidence.score.min()), float(evidence.score.max())),
             observation=evidence.model.to_dict(),
+            subgroups=_definitions(evidence) if function.needs_groups else (),
             n=evidence.n,
             warnings=self.warnings_,
         )
         return self
 
-    def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
-        """Calibrated scores (n,) in [0, 1]."""
+    def predict(
+        self, scores: ArrayLike, groups: ArrayLike | pd.DataFrame | Membership | None = None
+    ) -> Floats:
+        """Calibrated scores (n,) in [0, 1]; ``groups`` as in CalibrationMap.predict."""
         check_is_fitted(self, "map_")
         return self.map_.predict(as_floats(scores, "score"), groups)
 
@@ -103,3 +110,13 @@ class Calibrator(BaseEstimator, ABC):
             self._warn("one row, or no mass of one class: the map is constant")
             return ConstantFunction(value=rate)
         return None
+
+
+def _definitions(evidence: Evidence) -> tuple[dict[str, Any], ...]:
+    """The subgroups of the evidence as JSON: by their columns, or by name alone where only masks were given."""
+    member = evidence.membership
+    if member is None:
+        return ()
+    if member.subgroups:
+        return tuple(group.to_dict() for group in member.subgroups)
+    return tuple({"name": name} for name in member.names)

@@ -81,7 +81,9 @@ class LWCal(Calibrator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not (0 <= self.floor <= 1 and self.epsilon > 0):
-            raise InputError(f"LWCal needs a floor in [0, 1] and epsilon > 0, got {self.floor!r}, {self.epsilon!r}")
+            raise InputError(
+                f"LWCal needs a floor in [0, 1] and epsilon > 0, got {self.floor!r}, {self.epsilon!r}"
+            )
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         self.audit_ = self._audit(evidence, GATE_START, GATE_WIDTH)

@@ -11,6 +11,7 @@ from calcore.maps.functions import (
     StepFunction,
 )
 from calcore.maps.map_function import MapFunction, checked_scores, function_from_dict
+from calcore.maps.patches import PatchesFunction
 from calcore.maps.python_module import to_python
 from calcore.maps.scored import safe_csv, scored_csv, scored_csv_chunks
 from calcore.maps.verify import Verification, probe_scores, verify_json, verify_python
@@ -23,6 +24,7 @@ __all__ = [
     "IdentityFunction",
     "LogisticFunction",
     "MapFunction",
+    "PatchesFunction",
     "PiecewiseLinearFunction",
     "StepFunction",
     "Verification",

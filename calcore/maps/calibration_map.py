@@ -12,12 +12,14 @@ from importlib import metadata, resources
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from calcore.errors import InputError
 from calcore.maps import documents
 from calcore.maps.fields import FrozenDict, exact_keys, frozen, number, shown, text, whole_number
 from calcore.maps.map_function import Floats, MapFunction, function_from_dict
+from calcore.subgroups import Membership, Subgroup
 
 FORMAT = "calcore.calibration-map"
 VERSION = 1
@@ -88,12 +90,15 @@ class CalibrationMap:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
 
-    def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
+    def predict(
+        self, scores: ArrayLike, groups: ArrayLike | pd.DataFrame | Membership | None = None
+    ) -> Floats:
         """Calibrated scores, float64 in [0, 1], of the shape of `scores`.
 
-        scores: numbers in [0, 1]. groups: rows x subgroups, bool, in the order of `subgroups`; needed by
-        maps that differ between subgroups and ignored by the others. Raises `InputError` for scores that
-        are NaN or outside [0, 1] and for groups that are missing or of the wrong shape.
+        scores: numbers in [0, 1]. groups: the table of the rows with the columns that `subgroups` look at,
+        or rows x subgroups, bool, in the order of `subgroups`; needed by maps that differ between subgroups
+        and ignored by the others. Raises `InputError` for scores that are NaN or outside [0, 1] and for
+        groups that are missing, lack a column or are of the wrong shape.
         """
         if not self.function.needs_groups:
             return self.function(scores)
@@ -141,8 +146,14 @@ class CalibrationMap:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {"format": FORMAT, "version": VERSION, **values, "function": self.function.to_dict()}
 
-    def _membership(self, groups: ArrayLike | None, rows: int) -> NDArray[np.bool_]:
+    def _membership(
+        self, groups: ArrayLike | pd.DataFrame | Membership | None, rows: int
+    ) -> NDArray[np.bool_] | Membership:
         expected = (rows, len(self.subgroups))
+        if isinstance(groups, Membership) and (len(groups.pattern), len(groups.names)) == expected:
+            return groups
+        if isinstance(groups, pd.DataFrame) and not all(pd.api.types.is_bool_dtype(kind) for kind in groups.dtypes):
+            return self._from_columns(groups, rows)
         if groups is None:
             raise InputError(f"The map differs between {expected[1]} subgroups, but no groups were given; "
                              "give a table of rows x subgroups with true where a row belongs.")
@@ -151,6 +162,19 @@ class CalibrationMap:
             raise InputError(f"The groups are {membership.dtype.name} of shape {membership.shape}; "
                              f"give true or false in the shape {expected}, rows x subgroups.")
         return membership
+
+    def _from_columns(self, table: pd.DataFrame, rows: int) -> Membership:
+        if len(table) != rows:
+            raise InputError(f"There are {rows:,} scores but {len(table):,} rows of groups; give one a score.")
+        return Membership.of_subgroups([_definition(given) for given in self.subgroups], table)
+
+
+def _definition(given: Any) -> Subgroup:
+    plain = json.loads(json.dumps(given))
+    if set(plain) == {"name"}:
+        raise InputError(f"The subgroup {shown(plain['name'])} of the {_WHAT} has a name but no definition by "
+                         "columns; give rows x subgroups with true where a row belongs.")
+    return Subgroup.from_dict(plain)
 
 
 def _text(name: str, value: Any) -> str:

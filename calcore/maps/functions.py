@@ -13,6 +13,7 @@ from calcore.errors import InputError
 from calcore.maps import elementary
 from calcore.maps.fields import numbers, shown
 from calcore.maps.map_function import Floats, MapFunction, function_from_dict
+from calcore.subgroups import Membership
 
 SMALLEST_CLIP = 2.0**-53  # 1 - clip must stay below 1
 LARGEST_COEFFICIENT = 1e100  # beyond any use; keeps every product finite
@@ -25,7 +26,7 @@ class IdentityFunction(MapFunction):
 
     kind: ClassVar[str] = "identity"
 
-    def _apply(self, p: Floats, groups: NDArray[np.bool_] | None) -> Floats:
+    def _apply(self, p: Floats, groups: NDArray[np.bool_] | Membership | None) -> Floats:
         return p.copy()
 
 
@@ -39,7 +40,7 @@ class ConstantFunction(MapFunction):
     def __post_init__(self) -> None:
         self._set_number("value", 0.0, 1.0)
 
-    def _apply(self, p: Floats, groups: NDArray[np.bool_] | None) -> Floats:
+    def _apply(self, p: Floats, groups: NDArray[np.bool_] | Membership | None) -> Floats:
         return np.full(p.shape, self.value)
 
 
@@ -60,7 +61,7 @@ class LogisticFunction(MapFunction):
     def breakpoints(self) -> Floats:
         return np.array([self.clip, 1.0 - self.clip])
 
-    def _apply(self, p: Floats, groups: NDArray[np.bool_] | None) -> Floats:
+    def _apply(self, p: Floats, groups: NDArray[np.bool_] | Membership | None) -> Floats:
         return elementary.in_blocks(self._block, p)
 
     def _block(self, p: Floats) -> Floats:
@@ -86,7 +87,7 @@ class BetaFunction(MapFunction):
     def breakpoints(self) -> Floats:
         return np.array([self.clip, 1.0 - self.clip])
 
-    def _apply(self, p: Floats, groups: NDArray[np.bool_] | None) -> Floats:
+    def _apply(self, p: Floats, groups: NDArray[np.bool_] | Membership | None) -> Floats:
         return elementary.in_blocks(self._block, p)
 
     def _block(self, p: Floats) -> Floats:
@@ -116,7 +117,7 @@ class PiecewiseLinearFunction(MapFunction):
     def breakpoints(self) -> Floats:
         return self.x
 
-    def _apply(self, p: Floats, groups: NDArray[np.bool_] | None) -> Floats:
+    def _apply(self, p: Floats, groups: NDArray[np.bool_] | Membership | None) -> Floats:
         out = np.asarray(np.interp(p, self.x, self.y), dtype=np.float64)
         if out.size and not (out.min() >= 0.0 and out.max() <= 1.0):
             # Rounding can pass an end by an ulp, and between knots closer than 1e-308 the slope is infinite.
@@ -149,7 +150,7 @@ class StepFunction(MapFunction):
     def breakpoints(self) -> Floats:
         return self.edges
 
-    def _apply(self, p: Floats, groups: NDArray[np.bool_] | None) -> Floats:
+    def _apply(self, p: Floats, groups: NDArray[np.bool_] | Membership | None) -> Floats:
         return self.values[np.searchsorted(self.edges[1:-1], p, side="right")]
 
 
@@ -197,7 +198,7 @@ class BlendFunction(MapFunction):
     def _depth(self) -> int:
         return 1 + max(part._depth() if isinstance(part, BlendFunction) else 0 for part in self.parts)
 
-    def _apply(self, p: Floats, groups: NDArray[np.bool_] | None) -> Floats:
+    def _apply(self, p: Floats, groups: NDArray[np.bool_] | Membership | None) -> Floats:
         out = self.weights[0] * self.parts[0]._apply(p, groups)
         for weight, part in zip(self.weights[1:], self.parts[1:], strict=True):
             out += weight * part._apply(p, groups)

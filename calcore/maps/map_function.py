@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calcore.errors import InputError
 from calcore.maps.fields import exact_keys, number, numbers, shown
+from calcore.subgroups import Membership
 
 Floats = NDArray[np.float64]
 
@@ -69,17 +70,19 @@ class MapFunction(ABC):
         if "kind" in cls.__dict__ and KINDS.setdefault(cls.kind, cls).__qualname__ != cls.__qualname__:
             raise TypeError(f"two map functions are called {cls.kind!r}")
 
-    def __call__(self, scores: ArrayLike, groups: NDArray[np.bool_] | None = None) -> Floats:
+    def __call__(
+        self, scores: ArrayLike, groups: NDArray[np.bool_] | Membership | None = None
+    ) -> Floats:
         """Calibrated scores, float64 in [0, 1], of the shape of `scores`.
 
-        `groups` (rows x subgroups, bool) is used by kinds that need it alone. Raises `InputError` for
+        `groups` (rows x subgroups, bool, or a Membership) is used by kinds that need it alone. Raises `InputError` for
         scores that are NaN or outside [0, 1].
         """
         p = checked_scores(scores)
         return self._apply(p.reshape(-1), groups).reshape(p.shape)
 
     @abstractmethod
-    def _apply(self, p: Floats, groups: NDArray[np.bool_] | None) -> Floats:
+    def _apply(self, p: Floats, groups: NDArray[np.bool_] | Membership | None) -> Floats:
         """Calibrated scores of a flat array of checked ones."""
 
     def breakpoints(self) -> Floats:

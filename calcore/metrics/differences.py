@@ -13,7 +13,6 @@ from calcore.metrics.binning import Bins
 from calcore.metrics.uncertainty import LEVEL, SEED, multiple_of, plausible_shapes, variance_of_sum
 from calcore.validation import Floats
 
-
 #: Errors outside the middle 80 % of what an observed ECE allows are not looked at: the interval adds its own.
 TAIL = 0.1
 
@@ -77,7 +76,9 @@ def ece_difference(one: Evidence, other: Evidence, bins: int | Bins = 15, draws:
         biases.append(float(error.mean()))
         spreads.append(float(error.std()))
     low, high = min(biases), max(biases)
-    middle = Difference("ECE", observed - (low + high) / 2, max(spreads), 0.0, 0.0, unknown_bias=(high - low) / 2)
+    middle = Difference(
+        "ECE", observed - (low + high) / 2, max(spreads), 0.0, 0.0, unknown_bias=(high - low) / 2
+    )
     return middle.at_level(LEVEL)
 
 

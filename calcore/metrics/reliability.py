@@ -90,10 +90,11 @@ def reliability(
     key, count = made.index(evidence.score), len(made)
     table = cells(evidence, made)
     mass, moment = table.mass[0], table.moment[0]
-    score_mass = sum_by(key, evidence.mass * evidence.score, count)
     usable = mass > 0
-    mean_score = np.divide(score_mass, mass, out=np.full(count, np.nan), where=usable)
     residual = np.divide(moment, mass, out=np.full(count, np.nan), where=usable)
+    event_rate = np.divide(
+        sum_by(key, evidence.positive, count), mass, out=np.full(count, np.nan), where=usable
+    )
     z = float(stats.norm.ppf(0.5 + fraction(level, "the level") / 2))
     if isinstance(evidence.model, Labelled) and not evidence.row_parameters:
         lower, upper, method = *_wilson(evidence, key, count, z), "Wilson"
@@ -106,8 +107,8 @@ def reliability(
         made.edges[1:],
         table.rows[0],
         mass,
-        mean_score,
-        mean_score + residual,
+        table.mean_score[0],
+        event_rate,
         residual,
         lower,
         upper,

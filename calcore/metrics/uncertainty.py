@@ -162,10 +162,7 @@ def null_draws(
         sums = SourceSums.of(evidence, evidence.residual, key, cells)
         pairs = [(sums.square[s], sums.total[s] / np.sqrt(sums.size[s])) for s in range(len(sums.size))]
     else:
-        pairs = [
-            (sum_by(key, second, cells), sum_by(key, first, cells))
-            for second, first in terms
-        ]
+        pairs = [(sum_by(key, second, cells), sum_by(key, first, cells)) for second, first in terms]
     for second, first in pairs:
         noise += _centred_normal(rng, draws, np.maximum(second, 0.0), first)
     if evidence.unit is not None:

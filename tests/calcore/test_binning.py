@@ -24,9 +24,7 @@ def slow_index(edges, scores):
 def test_scores_on_and_beside_every_edge(count):
     bins = Bins.equal_width(count)
     edges = np.arange(count + 1) / count
-    scores = np.unique(
-        np.clip(np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, 1)]), 0, 1)
-    )
+    scores = np.unique(np.clip(np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, 1)]), 0, 1))
     np.testing.assert_array_equal(bins.index(scores), slow_index(edges, scores))
     rng = np.random.default_rng(count)
     random = rng.random(2000)
@@ -39,7 +37,9 @@ def test_tenths_each_have_their_own_bin():
 
 
 def test_tenths_that_were_added_up_are_binned_by_their_value():
-    np.testing.assert_array_equal(Bins.equal_width(10).index(np.array([0.1 + 0.2, 1 - 0.9, 1.0, 0.0])), [3, 0, 9, 0])
+    np.testing.assert_array_equal(
+        Bins.equal_width(10).index(np.array([0.1 + 0.2, 1 - 0.9, 1.0, 0.0])), [3, 0, 9, 0]
+    )
 
 
 def test_equal_mass_bins_never_split_equal_scores():

@@ -34,7 +34,9 @@ def test_values_by_hand(scores, labels, bins, expected):
 
 
 def test_the_error_is_of_the_positive_rate_not_of_accuracy():
-    assert metrics.ece(Clean().evidence([0.01, 0.001, 0.005], [1, 1, 1])).value == pytest.approx(0.9947, abs=1e-4)
+    assert metrics.ece(Clean().evidence([0.01, 0.001, 0.005], [1, 1, 1])).value == pytest.approx(
+        0.9947, abs=1e-4
+    )
 
 
 def test_mce_is_the_largest_gap_and_says_where():
@@ -173,7 +175,9 @@ def test_the_interval_covers_the_true_binned_error(model, truth, shape, capsys):
             f"{np.mean([one.interval[1] - one.interval[0] for one in found]):.4f}"
         )
     assert covered >= 0.93
-    if shape != "one bin":  # an error in a single bin is overstated: the noise is taken to lie where it is seen
+    if (
+        shape != "one bin"
+    ):  # an error in a single bin is overstated: the noise is taken to lie where it is seen
         assert middle == pytest.approx(truth, abs=0.004 if isinstance(model, Clean) else 0.009)
 
 
@@ -185,7 +189,9 @@ def test_noise_floors_are_what_samples_show(model, metric):
     found = metric(observed(model, rate, np.random.default_rng(999)))
     values = [plug_in(metric, observed(model, rate, np.random.default_rng(seed))) for seed in range(400)]
     assert found.noise_floor == pytest.approx(np.mean(values), rel=0.06)
-    assert found.noise_limit == pytest.approx(np.quantile(values, 0.95), rel=0.15 if metric is metrics.mce else 0.1)
+    assert found.noise_limit == pytest.approx(
+        np.quantile(values, 0.95), rel=0.15 if metric is metrics.mce else 0.1
+    )
 
 
 def plug_in(metric, evidence):
@@ -198,7 +204,9 @@ def plug_in(metric, evidence):
 
 def test_a_calibrated_score_is_beyond_chance_in_one_of_twenty_samples():
     rate = miscalibrated("shift", 0.0)
-    beyond = [metrics.ece(observed(Clean(), rate, np.random.default_rng(seed))).beyond_chance for seed in range(200)]
+    beyond = [
+        metrics.ece(observed(Clean(), rate, np.random.default_rng(seed))).beyond_chance for seed in range(200)
+    ]
     assert 0.02 < np.mean(beyond) < 0.09
 
 

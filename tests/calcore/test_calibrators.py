@@ -107,7 +107,9 @@ def test_fitting_does_not_write_into_what_it_is_given(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("scores, labels", [([0.2, np.nan], [0, 1]), ([0.2, 0.3], [0, 2]), ([], []), ([0.2], None)])
+@pytest.mark.parametrize(
+    "scores, labels", [([0.2, np.nan], [0, 1]), ([0.2, 0.3], [0, 2]), ([], []), ([0.2], None)]
+)
 def test_unusable_input_is_refused(name, scores, labels):
     with pytest.raises(InputError):
         REGISTRY[name]().fit(scores, labels)
@@ -192,7 +194,9 @@ def test_the_scale_of_weights_does_not_matter(name):
 def test_isotonic_is_scikit_learns(weighted):
     score, label, weight = sample(2000, decimals=3)
     weight = weight if weighted else None
-    expected = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(score, label, sample_weight=weight)
+    expected = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(
+        score, label, sample_weight=weight
+    )
     fitted = Isotonic().fit(score, label, sample_weight=weight)
     np.testing.assert_allclose(fitted.predict(GRID), expected.predict(GRID), atol=1e-12)
 
@@ -302,7 +306,9 @@ def test_one_row_gives_a_map(name, label):
     assert np.isfinite(REGISTRY[name]().fit([0.3], [label]).predict(GRID)).all()
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("Identity", "Temperature", "GatedLWCal")])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name not in ("Identity", "Temperature", "GatedLWCal")]
+)
 @pytest.mark.parametrize("labels, expected", [([0, 0, 1, 1], 0.5), ([0, 1, 1, 1], 0.75)])
 def test_a_constant_score_takes_the_event_rate(name, labels, expected):
     fitted = REGISTRY[name]().fit([0.5] * 4, labels)
@@ -415,7 +421,9 @@ def test_known_flip_rates_are_undone(name):
     label = rng.random(20_000) < score
     recorded = rng.random(20_000) < np.where(label, 0.85, 0.25)
     middle = GRID[5:-5]
-    distance = np.abs(REGISTRY[name]().fit(Noisy(0.25, 0.15).evidence(score, recorded)).predict(middle) - middle)
+    distance = np.abs(
+        REGISTRY[name]().fit(Noisy(0.25, 0.15).evidence(score, recorded)).predict(middle) - middle
+    )
     assert distance.mean() < 0.03
 
 

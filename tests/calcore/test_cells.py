@@ -101,9 +101,7 @@ def test_importance_errors_do_not_depend_on_the_scale_of_the_weights():
     rng = np.random.default_rng(0)
     score, weight = rng.random(200), rng.random(200)
     label = rng.random(200) < score
-    one, other = (
-        metrics.cells(Clean().evidence(score, label, weight=weight * scale)) for scale in (1, 1000)
-    )
+    one, other = (metrics.cells(Clean().evidence(score, label, weight=weight * scale)) for scale in (1, 1000))
     np.testing.assert_allclose(one.standard_error, other.standard_error, rtol=1e-9)
     np.testing.assert_allclose(one.null_error, other.null_error, rtol=1e-9)
 
@@ -124,7 +122,9 @@ def test_intervals_of_moments_cover(kind, capsys):
         estimated.append((size <= 1.96 * table.standard_error)[enough & ~rare].mean())
         tested.append((size <= 1.96 * table.error)[enough].mean())
     with capsys.disabled():
-        print(f"\ncoverage of cell moments, {kind}: {np.mean(estimated):.3f}, with the test's error {np.mean(tested):.3f}")
+        print(
+            f"\ncoverage of cell moments, {kind}: {np.mean(estimated):.3f}, with the test's error {np.mean(tested):.3f}"
+        )
     assert 0.93 < np.mean(estimated) < 0.97
     assert 0.945 < np.mean(tested) < 0.98
 

@@ -47,14 +47,16 @@ def test_the_ece_difference_covers(kind, pair, capsys):
     second = (lambda f: wrong(f, -0.06)) if pair == "same size" else (lambda f: wrong(f, 0.0))
     truth = exact_ece(first) - exact_ece(second)
     found = []
-    for seed in range(200):
+    for seed in range(100):
         evidence = observed(kind, seed)
         one, other = evidence.with_score(first(evidence.score)), evidence.with_score(second(evidence.score))
         found.append(ece_difference(one, other))
     covered = np.mean([d.lower <= truth <= d.upper for d in found])
     with capsys.disabled():
-        print(f"\nECE difference {truth:+.4f}, {kind}, {pair}: covered {covered:.3f}, "
-              f"mean {np.mean([d.value for d in found]):+.4f}")
+        print(
+            f"\nECE difference {truth:+.4f}, {kind}, {pair}: covered {covered:.3f}, "
+            f"mean {np.mean([d.value for d in found]):+.4f}"
+        )
     assert covered >= 0.92
     # small samples leave open how much of a small error is noise: the value leans towards none, and says how far
     leaning = np.mean([d.unknown_bias for d in found])

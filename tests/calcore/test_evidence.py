@@ -38,7 +38,9 @@ MODELS = [Clean(), Noisy(0.2, 0.1), Noisy(), PU(0.53)]
 # --- what is given
 
 
-@pytest.mark.parametrize("name", ["score", "positive", "negative", "weight", "label", "mass", "residual", "count"])
+@pytest.mark.parametrize(
+    "name", ["score", "positive", "negative", "weight", "label", "mass", "residual", "count"]
+)
 def test_arrays_cannot_be_written(name):
     with pytest.raises(ValueError, match="read-only"):
         getattr(drawn(Clean(), 20), name)[0] = 5
@@ -72,7 +74,10 @@ KINDS = {
     "lists": (list, list),
     "a column": (lambda s: s[:, None], lambda y: y[:, None]),
     "objects": (lambda s: s.astype(object), lambda y: y.astype(object)),
-    "other index": (lambda s: pd.Series(s, index=s[::-1]), lambda y: pd.Series(y, index=np.arange(y.size) + 5)),
+    "other index": (
+        lambda s: pd.Series(s, index=s[::-1]),
+        lambda y: pd.Series(y, index=np.arange(y.size) + 5),
+    ),
     "categories": (lambda s: pd.Series(s).astype("category"), lambda y: pd.Series(y).astype("category")),
 }
 
@@ -89,7 +94,8 @@ def test_every_kind_of_column_gives_the_answer_of_float64(kind):
     assert metrics.ece(plain) == metrics.ece(other)
     for method in (Platt, Isotonic, GatedLWCal):
         np.testing.assert_array_equal(
-            method().fit(score, label).predict(score), method().fit(of_score(score), of_label(label)).predict(score)
+            method().fit(score, label).predict(score),
+            method().fit(of_score(score), of_label(label)).predict(score),
         )
 
 
@@ -103,7 +109,8 @@ def test_float32_scores_with_float64_weights():
 
 
 @pytest.mark.parametrize(
-    "missing", [pd.Series([1, None, 0], dtype="Int8"), pd.Series([1, None, 0], dtype="int8[pyarrow]"), [1, None, 0]]
+    "missing",
+    [pd.Series([1, None, 0], dtype="Int8"), pd.Series([1, None, 0], dtype="int8[pyarrow]"), [1, None, 0]],
 )
 def test_rows_without_a_label_are_dropped_and_counted(missing):
     evidence = Clean().evidence([0.1, 0.5, 0.9], missing)
@@ -241,7 +248,10 @@ def test_adding_up_equal_scores_loses_nothing(model, columns):
     grid = np.linspace(0, 1, 101)
     for method in methods:
         np.testing.assert_allclose(
-            method().fit(evidence).predict(grid), method().fit(small).predict(grid), atol=1e-7, err_msg=method.__name__
+            method().fit(evidence).predict(grid),
+            method().fit(small).predict(grid),
+            atol=1e-7,
+            err_msg=method.__name__,
         )
 
 
@@ -251,7 +261,9 @@ def test_the_joint_table_keeps_the_subgroups(model):
     small, _ = compress(evidence, joint=True)
     one, other = metrics.cells(evidence), metrics.cells(small)
     for name in ("moment", "mass", "rows", "standard_error", "null_error", "p_value"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(
+            getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-12, err_msg=name
+        )
     assert metrics.max_ece(evidence).value == pytest.approx(metrics.max_ece(small).value, abs=1e-12)
     assert metrics.multicalibration_error(evidence).value == pytest.approx(
         metrics.multicalibration_error(small).value, abs=1e-12
@@ -264,7 +276,9 @@ def test_binned_errors_are_exact_on_the_grid(model, bins):
     evidence = drawn(model, 20_000)
     small, _ = compress(evidence, grid=GRID)
     assert metrics.ece(small, bins).value == pytest.approx(metrics.ece(evidence, bins).value, abs=1e-12)
-    np.testing.assert_array_equal(metrics.cells(small, bins).rows[0], metrics.cells(evidence, bins, groups=False).rows[0])
+    np.testing.assert_array_equal(
+        metrics.cells(small, bins).rows[0], metrics.cells(evidence, bins, groups=False).rows[0]
+    )
 
 
 @pytest.mark.parametrize("bins", [5, 10, 12, 15, 20, 30, 40])

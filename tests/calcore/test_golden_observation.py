@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from calcore import metrics
-from calcore.calibrators import Platt, Temperature
+from calcore.calibrators import WLMC, Platt, Temperature
 from calcore.errors import InputError
 from calcore.observation import DU, PU, SD, SU, UU, Clean, Pconf, Sconf
 
@@ -102,6 +102,30 @@ def test_platt_and_temperature_match_golden(case):
         moved = evidence.with_score(fitted.predict(evidence.score))
         # the loss of the fitted logits, not of their rounded probabilities
         assert metrics.log_loss(moved, 1e-12).value == pytest.approx(golden[name]["nll"], abs=1e-6)
+
+
+@pytest.mark.parametrize("name, options", [("wlmc", {}), ("wlmc_patch", {"update": "patch"})])
+def test_wlmc_takes_the_golden_rounds(case, name, options):
+    evidence, golden = case
+    settings = golden["wlmc"]
+    method = WLMC(
+        eta=settings["eta"],
+        rounds=settings["T"],
+        alpha=settings["alpha"],
+        min_mass=settings["min_mass"],
+        **options,
+    )
+    audit = method.fit(evidence).audit_
+    expected = [entry for entry in golden[name]["log"] if "round" in entry]
+    last = golden[name]["log"][-1]
+    assert [(r.name, r.bin) for r in audit.rounds] == [(r["group"], r["bin"]) for r in expected]
+    for ours, theirs in zip(audit.rounds, expected, strict=True):
+        assert ours.violation == pytest.approx(theirs["violation"], abs=1e-9)
+        assert ours.mass == pytest.approx(theirs["mass"], abs=1e-9)
+        assert ours.step == pytest.approx(theirs["step"], abs=1e-9)
+    assert {"rounds": "rounds", "alpha": "below alpha"}[last["stop"]] == audit.stopped
+    assert audit.max_violation == pytest.approx(last["max_violation"], abs=1e-9)
+    np.testing.assert_array_equal(method.predict(evidence.score, evidence.membership), audit.score)
 
 
 @pytest.fixture

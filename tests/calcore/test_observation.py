@@ -223,7 +223,8 @@ def test_unknown_flip_rates_correct_nothing_and_say_so():
 
 
 @pytest.mark.parametrize(
-    "model", [Clean(), Noisy(), Noisy(0.1, 0.2, origin="estimated"), Noisy({"a": 0.1, "b": 0.2}, 0.0), PU(0.3)]
+    "model",
+    [Clean(), Noisy(), Noisy(0.1, 0.2, origin="estimated"), Noisy({"a": 0.1, "b": 0.2}, 0.0), PU(0.3)],
 )
 def test_models_survive_json(model):
     stored = json.loads(json.dumps(model.to_dict()))

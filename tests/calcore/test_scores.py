@@ -86,7 +86,7 @@ def test_weighted_errors_are_those_of_a_weighted_mean():
     found = metrics.brier(Clean().evidence(score, label, weight=weight))
     terms = (score - label) ** 2
     mean, n = (weight @ terms) / weight.sum(), terms.size
-    expected = np.sqrt((weight**2 @ (terms - mean) ** 2)) / weight.sum() * np.sqrt(n / (n - 1))
+    expected = np.sqrt(weight**2 @ (terms - mean) ** 2) / weight.sum() * np.sqrt(n / (n - 1))
     assert found.standard_error == pytest.approx(expected)
 
 

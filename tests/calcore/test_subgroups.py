@@ -46,12 +46,18 @@ def test_json_round_trip(group):
 
 
 def test_a_group_called_NA_is_not_missing():
-    np.testing.assert_array_equal(Subgroup.equals("country", "NA").mask(TABLE), [True, False, False, False, False])
-    np.testing.assert_array_equal(Subgroup.equals("country", MISSING).mask(TABLE), [False, True, False, False, False])
+    np.testing.assert_array_equal(
+        Subgroup.equals("country", "NA").mask(TABLE), [True, False, False, False, False]
+    )
+    np.testing.assert_array_equal(
+        Subgroup.equals("country", MISSING).mask(TABLE), [False, True, False, False, False]
+    )
 
 
 def test_ranges_are_closed_below_and_open_above():
-    np.testing.assert_array_equal(Subgroup.between("age", 10, 40).mask(TABLE), [True, False, True, False, False])
+    np.testing.assert_array_equal(
+        Subgroup.between("age", 10, 40).mask(TABLE), [True, False, True, False, False]
+    )
 
 
 @pytest.mark.parametrize(
@@ -243,7 +249,8 @@ def test_columns_of_many_levels_do_not_blow_up():
 
 
 @pytest.mark.parametrize(
-    "values", [[np.nan] * 60, [np.inf, *range(99)], pd.array([None, *range(99)], dtype="Int64"), list(range(60))]
+    "values",
+    [[np.nan] * 60, [np.inf, *range(99)], pd.array([None, *range(99)], dtype="Int64"), list(range(60))],
 )
 def test_odd_numeric_columns(values):
     table = pd.DataFrame({"x": values})
@@ -261,6 +268,8 @@ def test_subgroups_below_the_minimum_give_an_empty_answer_with_a_reason():
     groups = np.zeros((100, 1), dtype=bool)
     groups[:3] = True
     rng = np.random.default_rng(0)
-    found = metrics.max_ece(Clean().evidence(rng.random(100), rng.random(100) < 0.5, groups=groups), min_mass=0.05)
+    found = metrics.max_ece(
+        Clean().evidence(rng.random(100), rng.random(100) < 0.5, groups=groups), min_mass=0.05
+    )
     assert np.isnan(found.value)
     assert found.notes == ("no subgroup has a mass above 0.05",)

@@ -23,7 +23,9 @@ def test_whole_weights_are_repeated_rows(seed):
 def test_normalised_weights_give_the_same_answer(scale):
     values, weights = np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 2.0, 3.0, 1.0])
     assert weighted_median(values, weights * scale) == pytest.approx(2.0)
-    assert weighted_quantile(values, weights * scale, 0.85) == pytest.approx(np.quantile([1, 1, 2, 2, 2, 3, 9], 0.85))
+    assert weighted_quantile(values, weights * scale, 0.85) == pytest.approx(
+        np.quantile([1, 1, 2, 2, 2, 3, 9], 0.85)
+    )
 
 
 def test_without_weights_it_is_numpys():

@@ -1,0 +1,87 @@
+"""The kind of function that differs between subgroups: a list of patches, each of which moves one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcore.errors import InputError
+from calcore.maps.fields import number, shown
+from calcore.maps.map_function import Floats, MapFunction, function_from_dict
+from calcore.metrics.binning import MAX_BINS, Bins
+from calcore.subgroups import Membership
+
+MOST_PATCHES = 100_000
+_WHERE = "patches function"
+
+
+@dataclass(frozen=True, eq=False)
+class PatchesFunction(MapFunction):
+    """``first``, then one patch (group, bin, step) after the other (WLMC).
+
+    A patch moves the scores of the rows of a subgroup that stand in a bin by its step, clipped to [0, 1]. Bins
+    are ``bins`` equal-width ones of the scores as moved so far; ``group`` is a position in the map's subgroups.
+    """
+
+    first: MapFunction
+    bins: int
+    patches: tuple[tuple[int, int, float], ...]
+    kind: ClassVar[str] = "patches"
+    needs_groups: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.first, MapFunction) or self.first.needs_groups:
+            raise InputError(f'"first" of the {_WHERE} must be a map function without subgroups.')
+        object.__setattr__(self, "bins", _whole("bins", self.bins, 1, MAX_BINS))
+        if not isinstance(self.patches, list | tuple) or len(self.patches) > MOST_PATCHES:
+            raise InputError(f'"patches" of the {_WHERE} must be a list of at most {MOST_PATCHES:,} patches.')
+        read = tuple(self._patch(position, patch) for position, patch in enumerate(self.patches))
+        object.__setattr__(self, "patches", read)
+
+    def _patch(self, position: int, patch: Any) -> tuple[int, int, float]:
+        name = f"patches[{position}]"
+        if not isinstance(patch, list | tuple) or len(patch) != 3:
+            raise InputError(f'"{name}" of the {_WHERE} is {shown(patch)}; give [group, bin, step].')
+        return (
+            _whole(f"{name} group", patch[0], 0, 1_000_000),
+            _whole(f"{name} bin", patch[1], 0, self.bins - 1),
+            number(_WHERE, f"{name} step", patch[2], -1.0, 1.0),
+        )
+
+    @property
+    def groups_needed(self) -> int:
+        """How many subgroups the map must have."""
+        return 1 + max((group for group, _, _ in self.patches), default=-1)
+
+    def _apply(self, p: Floats, groups: Any) -> Floats:
+        scores = self.first(p).copy()
+        edges = Bins.equal_width(self.bins)
+        place = edges.index(scores)
+        column = groups.mask if isinstance(groups, Membership) else lambda g: groups[:, g]
+        masks: dict[int, NDArray[np.bool_]] = {}
+        for group, where, step in self.patches:
+            if group not in masks:
+                masks[group] = column(group)
+            inside = masks[group] & (place == where)
+            moved = np.clip(scores[inside] + step, 0.0, 1.0)
+            scores[inside] = moved
+            place[inside] = edges.index(moved)
+        return scores
+
+    def breakpoints(self) -> Floats:
+        return np.unique(np.concatenate([self.first.breakpoints(), np.arange(self.bins + 1) / self.bins]))
+
+    @classmethod
+    def _read(cls, name: str, value: Any) -> Any:
+        return function_from_dict(value) if name == "first" and isinstance(value, Mapping) else value
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    found = number(_WHERE, name, value, float(low), float(high))
+    if found % 1:
+        raise InputError(f'"{name}" of the {_WHERE} is {shown(value)}; give a whole number.')
+    return int(found)
