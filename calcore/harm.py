@@ -47,7 +47,7 @@ def harm_check(
 
     Needs no labels of its own. Raises DoesNotExist for evidence without any positive weight of X.
     """
-    if calibrator.needs_groups:
+    if calibrator.needs_groups and evidence.membership is not None:
         return _harm_on_rows(calibrator, evidence, draws, bins, seed)
     weight = evidence.covariate_weight
     score, place = np.unique(evidence.score, return_inverse=True)
@@ -80,8 +80,8 @@ def harm_check(
 
 def _harm_on_rows(calibrator: Calibrator, evidence: Evidence, draws: int, bins: int, seed: int) -> Harm:
     """The same for a method that looks at subgroups: labels are drawn on rows, which keep theirs."""
-    if evidence.membership is None or not evidence.membership.names:
-        raise DoesNotExist(f"{calibrator.title} corrects subgroups, and this evidence has none")
+    member = evidence.membership
+    assert member is not None
     share = evidence.covariate_weight / evidence.covariate_weight.sum()
     n = _population_size(evidence)
 
@@ -90,9 +90,9 @@ def _harm_on_rows(calibrator: Calibrator, evidence: Evidence, draws: int, bins: 
         found = []
         for _ in range(draws):
             rows = rng.choice(share.size, size, p=share)
-            score, member = evidence.score[rows], evidence.membership.take(rows)  # type: ignore[union-attr]
-            drawn = Clean().evidence(score, rng.random(size) < score, groups=member)
-            moved = clone(calibrator).fit(drawn).predict(score, member) - score
+            score, groups = evidence.score[rows], member.take(rows)
+            drawn = Clean().evidence(score, rng.random(size) < score, groups=groups)
+            moved = clone(calibrator).fit(drawn).predict(score, groups) - score
             key = Bins.equal_width(bins).index(score)
             found.append(float(np.abs(sum_by(key, moved, bins)).sum() / size))
         return float(np.mean(found))

@@ -9,7 +9,7 @@ import numpy as np
 
 from calcore.calibrators.base import Calibrator
 from calcore.calibrators.platt import Platt
-from calcore.errors import DoesNotExist, InputError
+from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.maps.functions import IdentityFunction
 from calcore.maps.map_function import MapFunction
@@ -27,7 +27,7 @@ NOISE = 2.0
 
 @dataclass(frozen=True)
 class Round:
-    """One update: ``group`` (position among the subgroups) and ``bin`` of the cell, its moment ``violation`` and
+    """One update: ``group`` (position among the subgroups, -1 for everyone) and ``bin`` of the cell, its moment ``violation`` and
     corrected ``mass`` before, the ``step`` that its scores moved, and how many ``rows`` it touched."""
 
     round: int
@@ -62,7 +62,7 @@ class WLMC(Calibrator):
     "half patch"). ``select`` "gain" takes the largest moment^2 / mass instead. It stops after ``rounds`` or
     when the largest |moment| is at most ``alpha``; with ``noise_aware`` cells within two standard errors of 0, by
     the larger of the Wald and the score error, are left alone. ``platt_first`` starts from a Platt fit.
-    The whole population is no subgroup; to correct it too, give a subgroup of everyone. Fitted: ``audit_`` (WLMCAudit).
+    The whole population is searched too with ``include_all``, and alone where there are no subgroups. Fitted: ``audit_`` (WLMCAudit).
     """
 
     title = "WLMC"
@@ -80,6 +80,7 @@ class WLMC(Calibrator):
         select: str = "moment",
         noise_aware: bool = False,
         platt_first: bool = False,
+        include_all: bool = False,
     ) -> None:
         self.eta = eta
         self.rounds = rounds
@@ -90,6 +91,7 @@ class WLMC(Calibrator):
         self.select = select
         self.noise_aware = noise_aware
         self.platt_first = platt_first
+        self.include_all = include_all
 
     def _check_parameters(self) -> None:
         whole_number(self.rounds, "rounds", 0, 100_000)
@@ -101,8 +103,8 @@ class WLMC(Calibrator):
             raise InputError("WLMC needs eta in (0, 1], alpha of at least 0 and a minimum mass in [0, 1)")
 
     def _fit(self, evidence: Evidence) -> MapFunction:
-        if evidence.membership is None or not evidence.membership.names:
-            raise DoesNotExist(f"{self.title} corrects subgroups, and this evidence has none")
+        if evidence.membership is None:
+            self._warn("no subgroups: only the scores of everyone are corrected")
         first: MapFunction = Platt().fit(evidence).map_.function if self.platt_first else IdentityFunction()
         current = evidence.with_score(first(evidence.score))
         edges = Bins.equal_width(self.bins)
@@ -123,7 +125,7 @@ class WLMC(Calibrator):
 
     def _eligible(self, table: Cells) -> np.ndarray:
         eligible = table.mass >= self.min_mass
-        eligible[0] = False
+        eligible[0] &= self.include_all or len(table.groups) == 1
         return eligible
 
     def _largest(self, table: Cells) -> float:
@@ -148,14 +150,16 @@ class WLMC(Calibrator):
     def _moved(
         self, current: Evidence, table: Cells, edges: Bins, number: int, row: int, place: int
     ) -> tuple[Evidence, Round]:
-        assert current.membership is not None
         violation, mass = float(table.moment[row, place]), float(table.mass[row, place])
         if self.update == "step":
             step = self.eta * float(np.sign(violation))
         else:
             full = violation / mass if mass > 0 else np.sign(violation) * LARGEST_PATCH
             step = float(np.clip(full * (0.5 if self.update == "half patch" else 1.0), -LARGEST_PATCH, LARGEST_PATCH))
-        inside = (edges.index(current.score) == place) & current.membership.mask(row - 1)
+        inside = edges.index(current.score) == place
+        if row > 0:
+            assert current.membership is not None
+            inside &= current.membership.mask(row - 1)
         score = current.score.copy()
         score[inside] = np.clip(score[inside] + step, 0.0, 1.0)
         entry = Round(
@@ -184,5 +188,8 @@ class PatchedWLMC(WLMC):
         select: str = "gain",
         noise_aware: bool = True,
         platt_first: bool = True,
+        include_all: bool = False,
     ) -> None:
-        super().__init__(eta, rounds, alpha, min_mass, bins, update, select, noise_aware, platt_first)
+        super().__init__(
+            eta, rounds, alpha, min_mass, bins, update, select, noise_aware, platt_first, include_all
+        )

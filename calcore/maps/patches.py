@@ -16,6 +16,7 @@ from calcore.metrics.binning import MAX_BINS, Bins
 from calcore.subgroups import Membership
 
 MOST_PATCHES = 100_000
+EVERYONE = -1
 _WHERE = "patches function"
 
 
@@ -24,14 +25,14 @@ class PatchesFunction(MapFunction):
     """``first``, then one patch (group, bin, step) after the other (WLMC).
 
     A patch moves the scores of the rows of a subgroup that stand in a bin by its step, clipped to [0, 1]. Bins
-    are ``bins`` equal-width ones of the scores as moved so far; ``group`` is a position in the map's subgroups.
+    are ``bins`` equal-width ones of the scores as moved so far; ``group`` is a position in the map's subgroups, or
+    -1 for everyone.
     """
 
     first: MapFunction
     bins: int
     patches: tuple[tuple[int, int, float], ...]
     kind: ClassVar[str] = "patches"
-    needs_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.first, MapFunction) or self.first.needs_groups:
@@ -47,22 +48,22 @@ class PatchesFunction(MapFunction):
         if not isinstance(patch, list | tuple) or len(patch) != 3:
             raise InputError(f'"{name}" of the {_WHERE} is {shown(patch)}; give [group, bin, step].')
         return (
-            _whole(f"{name} group", patch[0], 0, 1_000_000),
+            _whole(f"{name} group", patch[0], EVERYONE, 1_000_000),
             _whole(f"{name} bin", patch[1], 0, self.bins - 1),
             number(_WHERE, f"{name} step", patch[2], -1.0, 1.0),
         )
 
     @property
-    def groups_needed(self) -> int:
-        """How many subgroups the map must have."""
-        return 1 + max((group for group, _, _ in self.patches), default=-1)
+    def needs_groups(self) -> bool:  # type: ignore[override]
+        """Whether a patch is of a subgroup."""
+        return any(group != EVERYONE for group, _, _ in self.patches)
 
     def _apply(self, p: Floats, groups: Any) -> Floats:
         scores = self.first(p).copy()
         edges = Bins.equal_width(self.bins)
         place = edges.index(scores)
         column = groups.mask if isinstance(groups, Membership) else lambda g: groups[:, g]
-        masks: dict[int, NDArray[np.bool_]] = {}
+        masks: dict[int, NDArray[np.bool_]] = {EVERYONE: np.ones(p.size, dtype=bool)}
         for group, where, step in self.patches:
             if group not in masks:
                 masks[group] = column(group)

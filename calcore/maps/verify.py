@@ -57,7 +57,7 @@ def verify_json(map_: CalibrationMap, scores: ArrayLike) -> Verification:
         return _failed("JSON", f"The JSON export cannot be read back: {error}")
     if back != map_:
         return _failed("JSON", "The JSON export reads back as a different map; do not use it.")
-    membership = np.zeros((len(probes), len(map_.subgroups)), dtype=bool)
+    membership = np.random.default_rng(0).random((len(probes), len(map_.subgroups))) < 0.5
     return _compared("JSON", map_.predict(probes, membership), back.predict(probes, membership), ulps=0)
 
 

@@ -82,8 +82,9 @@ def reliability(
 ) -> Reliability:
     """The reliability table of ``evidence`` over ``bins`` of the ``strategy`` "width" or "mass".
 
-    Intervals at ``level``: Wilson on clean labels (at the effective n under weights, over the design effect under units);
-    Wilson on the recorded rate mapped through the flip rates; else Fieller's for positive mass over mass.
+    Intervals at ``level``: Wilson on clean labels (at the effective n under weights, over the design effect
+    under units); Wilson on the recorded rate mapped through the flip rates; else Fieller's for positive mass
+    over mass.
     """
     evidence = evidence.without_groups()
     made = Bins.of(evidence, bins, strategy)

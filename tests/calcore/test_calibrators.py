@@ -17,6 +17,7 @@ from calcore import metrics
 from calcore.calibrators import (
     REGISTRY,
     Beta,
+    GateAudit,
     GatedLWCal,
     HistogramBinning,
     Identity,
@@ -31,7 +32,7 @@ from calcore.errors import DoesNotExist, InputError
 from calcore.maps import CalibrationMap
 from calcore.observation import PU, Clean, Noisy
 
-NAMES = list(REGISTRY)
+NAMES = [name for name, method in REGISTRY.items() if not method.needs_groups]
 GRID = np.linspace(0, 1, 101)
 
 
@@ -147,7 +148,7 @@ def test_weight_two_is_the_row_twice(name, model):
     method = REGISTRY[name]()
     first, second = clone(method).fit(one), clone(method).fit(other)
     np.testing.assert_allclose(first.predict(GRID), second.predict(GRID), atol=1e-8)
-    if hasattr(first, "audit_"):
+    if isinstance(getattr(first, "audit_", None), GateAudit):
         for key in ("m", "s", "d_hat", "rho"):
             assert first.audit_[key] == pytest.approx(second.audit_[key], abs=1e-12)
 
@@ -355,7 +356,7 @@ def test_scores_of_zero_and_one_with_the_opposite_label(name):
     score[:4], label[:4] = [0, 0, 1, 1], [1, 0, 0, 1]
     fitted = REGISTRY[name]().fit(score, label)
     assert np.isfinite(fitted.predict(GRID)).all()
-    if hasattr(fitted, "audit_"):
+    if isinstance(getattr(fitted, "audit_", None), GateAudit):
         assert fitted.audit_.weights[[0, 2]] == pytest.approx(0.05)
         assert np.isfinite(fitted.audit_.losses).all()
 

@@ -25,7 +25,7 @@ def edge_cases(shared):
 
 @pytest.mark.parametrize("rates", [(0.5, 0.5), (0.9, 0.3), (1, 0), (0.0, 1.0)])
 def test_flip_rates_that_sum_to_one_are_not_identifiable(rates):
-    with pytest.raises(NotIdentifiable, match="rho0 = .*rho1 = .*sum to"):
+    with pytest.raises(NotIdentifiable, match=r"rho0 = .*rho1 = .*sum to"):
         Noisy(*rates)
 
 
@@ -91,7 +91,7 @@ def test_edge_case_scores_and_labels(edge_cases):
     for name in ("score_nan", "score_above_one", "label_not_binary", "empty_source"):
         assert edge_cases[name]["error"] == "ValueError"
     for scores, labels in (([0.2, np.nan], [0, 1]), ([0.2, 1.5], [0, 1]), ([0.2, 0.3], [0, 2])):
-        with pytest.raises(ValueError, match="score|label"):
+        with pytest.raises(ValueError, match=r"score|label"):
             Clean().evidence(scores, labels)
 
 

@@ -85,7 +85,7 @@ def test_an_all_negative_bin_of_each_model_has_width_and_contains_the_estimate()
     ):
         table = metrics.reliability(evidence, 10)
         assert table.upper[0] - table.lower[0] > 0.01, evidence.model
-        assert table.lower[0] <= table.event_rate[0] <= table.upper[0], evidence.model
+        assert table.lower[0] - 1e-12 <= table.event_rate[0] <= table.upper[0], evidence.model
 
 
 def test_recorded_rates_that_the_flip_rates_contradict_are_kept_and_marked():

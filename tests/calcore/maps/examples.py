@@ -16,6 +16,7 @@ from calcore.maps import (
     IdentityFunction,
     LogisticFunction,
     MapFunction,
+    PatchesFunction,
     PiecewiseLinearFunction,
     StepFunction,
 )
@@ -43,6 +44,13 @@ FUNCTIONS["gated"] = BlendFunction((0.3, 0.7), (FUNCTIONS["isotonic"], FUNCTIONS
 FUNCTIONS["nested"] = BlendFunction(
     (0.1, 0.2, 0.7), (FUNCTIONS["gated"], FUNCTIONS["step"], BlendFunction((1.0,), (FUNCTIONS["logistic"],)))
 )
+
+#: Functions that look at subgroups too; they are in JSON alone.
+GROUPED: dict[str, MapFunction] = {
+    "patches": PatchesFunction(
+        FUNCTIONS["logistic"], 10, ((0, 3, -0.05), (-1, 9, 0.1 + 0.2), (1, 2, 0.5), (0, 0, -1.0))
+    ),
+}
 
 CLEAN: dict[str, Any] = {"name": "clean", "parameters": {}, "assumptions": ["The labels are right."]}
 

@@ -25,7 +25,7 @@ from calcore.maps import (
 from calcore.maps.elementary import SCALAR_SOURCE, exp, log, sigmoid
 from calcore.maps.map_function import KINDS
 
-from .examples import FUNCTIONS, hard_scores
+from .examples import FUNCTIONS, GROUPED, hard_scores
 
 each_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 
@@ -210,4 +210,4 @@ def test_blends_nest_four_deep_and_no_deeper() -> None:
 
 
 def test_every_kind_is_exercised_here() -> None:
-    assert set(KINDS) == {function.kind for function in FUNCTIONS.values()}
+    assert set(KINDS) == {function.kind for function in (*FUNCTIONS.values(), *GROUPED.values())}
