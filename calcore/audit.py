@@ -118,7 +118,8 @@ def audit(
     mass = float(evidence.mass.sum())
     mean_score = float(evidence.mass @ evidence.score / mass) if mass else float("nan")
     draws = float(evidence.source_size.min())
-    positives = evidence.base_rate * evidence.n
+    population = evidence.population_size
+    positives = evidence.base_rate * population
     if wrong:
         level = "wrong"
     elif any(group.wrong for group in groups):
@@ -142,7 +143,7 @@ def audit(
         resolution=resolution,
         n=evidence.n,
         positives=positives,
-        negatives=evidence.n - positives,
+        negatives=population - positives,
         rows_needed=_rows_needed(draws, error.noise_limit, resolution),
         base_rate=evidence.base_rate,
         mean_score=mean_score,
@@ -212,7 +213,9 @@ def _findings(table: Cells, tolerance: float, min_mass: float) -> tuple[GroupFin
     """Each subgroup with its worst cell: the largest of the wrong ones, else of the tested ones."""
     tested = _tested(table)
     size = np.where(tested, np.abs(table.residual), -1.0)
-    wrong: NDArray[np.bool_] = tested & (np.nan_to_num(table.adjusted, nan=1.0) < SIGNIFICANCE) & (size > tolerance)
+    wrong: NDArray[np.bool_] = (
+        tested & (np.nan_to_num(table.adjusted, nan=1.0) < SIGNIFICANCE) & (size > tolerance)
+    )
     any_wrong: NDArray[np.bool_] = np.any(wrong, axis=1)
     worst = np.where(any_wrong[:, None] & ~wrong, -1.0, size).argmax(axis=1)
     error, mass, rows = table.group_error, table.group_mass, table.rows.sum(axis=1)

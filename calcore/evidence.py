@@ -144,6 +144,13 @@ class Evidence:
         """Independent draws of each source: rows, pairs or units; the sum of frequency weights."""
         return self.drawn.size
 
+    @property
+    def population_size(self) -> int:
+        """File rows of the source that carries most of the mass of X: of the population, not of known positives."""
+        sources = len(self.sources)
+        carries = sum_by(self.source, self.covariate_weight, sources)
+        return int(sum_by(self.source, self.count, sources)[np.argmax(carries)])
+
     @cached_property
     def covariate_weight(self) -> Floats:
         """Weight of each entry as a draw of X, on the scale of counts: (A + B) v, not below 0, (n,)."""

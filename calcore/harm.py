@@ -60,7 +60,7 @@ def harm_check(
     score, mass = np.clip(score[mass > 0], 0.0, 1.0), mass[mass > 0]
     if not mass.size:
         raise DoesNotExist("no row says where the population's scores lie")
-    n = _population_size(evidence)
+    n = evidence.population_size
     model = evidence.model
     flips = model if isinstance(model, Noisy) and model.known and not evidence.row_parameters else None
     study = _Study(calibrator, score, mass / mass.sum(), bins, draws, seed)
@@ -83,7 +83,7 @@ def _harm_on_rows(calibrator: Calibrator, evidence: Evidence, draws: int, bins: 
     member = evidence.membership
     assert member is not None
     share = evidence.covariate_weight / evidence.covariate_weight.sum()
-    n = _population_size(evidence)
+    n = evidence.population_size
 
     def distance(size: int) -> float:
         rng = np.random.default_rng(seed)
@@ -98,13 +98,6 @@ def _harm_on_rows(calibrator: Calibrator, evidence: Evidence, draws: int, bins: 
         return float(np.mean(found))
 
     return Harm(distance(min(n, LARGE)), distance(LARGE), None, n, draws, bins, seed)
-
-
-def _population_size(evidence: Evidence) -> int:
-    """File rows of the source that carries most of the mass of X."""
-    sources = len(evidence.sources)
-    carries = sum_by(evidence.source, evidence.covariate_weight, sources)
-    return int(sum_by(evidence.source, evidence.count, sources)[np.argmax(carries)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,9 @@ class Subgroup:
             if self.kind == "between" and not ends:
                 raise InputError(f"the range of {self.column!r} needs a lower or an upper end")
             if not all(isinstance(end, (int, float)) and np.isfinite(end) for end in ends):
-                raise InputError(f"the ends of the range of {self.column!r} must be finite numbers, got {ends}")
+                raise InputError(
+                    f"the ends of the range of {self.column!r} must be finite numbers, got {ends}"
+                )
         elif self.kind in ("all_of", "any_of"):
             if not self.parts:
                 raise InputError(f"a subgroup of kind {self.kind!r} needs at least one part")
@@ -309,9 +311,7 @@ def make_subgroups(
     # singles come before intersections of the same size: the sort is stable
     large = [k for k in np.argsort(-share, kind="stable") if share[k] > min_mass]
     kept = [places[k] for k in sorted(large[:cap])]
-    groups = tuple(
-        single[i][1] if i == j else Subgroup.all_of(single[i][1], single[j][1]) for i, j in kept
-    )
+    groups = tuple(single[i][1] if i == j else Subgroup.all_of(single[i][1], single[j][1]) for i, j in kept)
     return SubgroupChoice(
         groups,
         too_small=int((share > 0).sum()) - len(large),

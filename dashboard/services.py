@@ -231,13 +231,16 @@ def gate_of(found: Analysis) -> GatedLWCal | None:
     return _once(("gate", *found.key), lambda: GatedLWCal().fit(found.evidence))
 
 
-def folds_of(found: Analysis) -> Folds:
-    return _once(("folds", *found.key), lambda: Folds.of(found.evidence))
+def folds_of(found: Analysis, keep_rows: bool = False) -> Folds:
+    return _once(("folds", *found.key, keep_rows), lambda: Folds.of(found.evidence, keep_rows=keep_rows))
 
 
 def cross_fit_of(found: Analysis, name: str) -> CrossFit:
     """A calibrator's maps. Raises DoesNotExist where it cannot be fitted on this evidence."""
-    return _once(("cross-fit", *found.key, name), lambda: cross_fit(REGISTRY[name](), folds_of(found)))
+    method = REGISTRY[name]
+    return _once(
+        ("cross-fit", *found.key, name), lambda: cross_fit(method(), folds_of(found, method.needs_groups))
+    )
 
 
 def predicted_by(found: Analysis, name: str) -> Evidence:
@@ -248,8 +251,8 @@ def predicted_by(found: Analysis, name: str) -> Evidence:
 
 
 def _predicted(found: Analysis, name: str) -> Evidence:
-    fit = cross_fit_of(found, name)
-    return found.measured.with_score(predict_elsewhere(fit, folds_of(found), found.measured))
+    fit, split = cross_fit_of(found, name), folds_of(found, REGISTRY[name].needs_groups)
+    return found.measured.with_score(predict_elsewhere(fit, split, found.measured))
 
 
 def reliability_of(found: Analysis, name: str, bins: int, strategy: str, group: int | None) -> Reliability:
@@ -394,11 +397,15 @@ def latest_comparison(found: Analysis) -> Comparison | None:
 
 @dataclass(frozen=True)
 class Exported:
-    """A map ready to leave: JSON and Python text, each read back and compared before it is offered."""
+    """A map ready to leave: JSON and Python text, each read back and compared before it is offered.
+
+    ``python`` is None where a module cannot hold the map, for the reason in ``without_python``.
+    """
 
     map: CalibrationMap
     json: str
-    python: str
+    python: str | None
+    without_python: str
     checks: tuple[Verification, ...]
 
 
@@ -412,8 +419,15 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
         created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         map_ = with_provenance(entry.map, entry, compared.basis, found.ingested.report.sha256, created)
         scores = found.evidence.score
-        checks = (verify_json(map_, scores), verify_python(map_, scores))
-        return Exported(map_, map_.to_json(indent=2), to_python(map_), checks)
+        checks = [verify_json(map_, scores)]
+        python, reason = None, ""
+        try:
+            python = to_python(map_)
+        except InputError as error:
+            reason = str(error)
+        else:
+            checks.append(verify_python(map_, scores))
+        return Exported(map_, map_.to_json(indent=2), python, reason, tuple(checks))
 
     return _once(("export", *found.key, compared.ranked_on, name), compute)
 
@@ -421,4 +435,4 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
 def scored_table(found: Analysis, map_: CalibrationMap) -> bytes:
     """The user's rows with the calibrated score, as CSV safe to open in a spreadsheet."""
     columns = found.ingested.columns
-    return scored_csv(found.ingested.table, map_.predict(columns.score))
+    return scored_csv(found.ingested.table, map_.predict(columns.score, found.choice.membership))

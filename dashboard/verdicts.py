@@ -144,7 +144,9 @@ def _unknown_sentence(audit: Audit) -> str:
     )
     size = f"only {w.rows(audit.n)} with about {w.count(max(number, 0))} {rarer}"
     if audit.rows_needed > audit.n:
-        return f"{size}. About {w.rows(audit.rows_needed)} would settle a gap of {w.points(audit.resolution)}."
+        return (
+            f"{size}. About {w.rows(audit.rows_needed)} would settle a gap of {w.points(audit.resolution)}."
+        )
     return f"{size}, and no score bin has enough of them to test."
 
 

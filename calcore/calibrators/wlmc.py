@@ -114,7 +114,11 @@ class WLMC(Calibrator):
         while len(done) < self.rounds:
             found = self._worst(table)
             if found is None:
-                stopped = "within noise" if self.noise_aware and self._largest(table) > self.alpha else "below alpha"
+                stopped = (
+                    "within noise"
+                    if self.noise_aware and self._largest(table) > self.alpha
+                    else "below alpha"
+                )
                 break
             current, entry = self._moved(current, table, edges, len(done), *found)
             done.append(entry)
@@ -155,7 +159,9 @@ class WLMC(Calibrator):
             step = self.eta * float(np.sign(violation))
         else:
             full = violation / mass if mass > 0 else np.sign(violation) * LARGEST_PATCH
-            step = float(np.clip(full * (0.5 if self.update == "half patch" else 1.0), -LARGEST_PATCH, LARGEST_PATCH))
+            step = float(
+                np.clip(full * (0.5 if self.update == "half patch" else 1.0), -LARGEST_PATCH, LARGEST_PATCH)
+            )
         inside = edges.index(current.score) == place
         if row > 0:
             assert current.membership is not None

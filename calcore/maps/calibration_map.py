@@ -114,8 +114,10 @@ class CalibrationMap:
         document = {**self._document(), "checksum": self.checksum}
         result = json.dumps(document, indent=indent, allow_nan=False)
         if len(result) > documents.LARGEST:
-            raise InputError(f"The map takes {len(result):,} bytes as JSON, but {documents.LARGEST:,} can be "
-                             "read back at most; fit it with fewer knots or store fewer metrics.")
+            raise InputError(
+                f"The map takes {len(result):,} bytes as JSON, but {documents.LARGEST:,} can be "
+                "read back at most; fit it with fewer knots or store fewer metrics."
+            )
         return result
 
     @classmethod
@@ -127,18 +129,24 @@ class CalibrationMap:
         """
         given = documents.parse_object(document, _WHAT)
         if given.get("format") != FORMAT:
-            raise InputError(f'"format" of the file is {shown(given.get("format"))}, not "{FORMAT}", so it '
-                             f"is no {_WHAT}; choose a file that was exported as one.")
+            raise InputError(
+                f'"format" of the file is {shown(given.get("format"))}, not "{FORMAT}", so it '
+                f"is no {_WHAT}; choose a file that was exported as one."
+            )
         version = given.get("version")
         if type(version) is not int or version != VERSION:
-            raise InputError(f"The {_WHAT} has version {shown(version)}, but this library reads version "
-                             f"{VERSION}; read it with a newer calcore or export it again.")
+            raise InputError(
+                f"The {_WHAT} has version {shown(version)}, but this library reads version "
+                f"{VERSION}; read it with a newer calcore or export it again."
+            )
         names = tuple(f.name for f in fields(cls))
         exact_keys(_WHAT, given, ("format", "version", *names, "checksum"))
         body = {name: given[name] for name in given if name != "checksum"}
         if given["checksum"] != documents.checksum(body):
-            raise InputError(f"The {_WHAT} does not match its checksum: it was changed after it was "
-                             "written, so export it again.")
+            raise InputError(
+                f"The {_WHAT} does not match its checksum: it was changed after it was "
+                "written, so export it again."
+            )
         values = {name: given[name] for name in names}
         return cls(**{**values, "function": function_from_dict(values["function"])})
 
@@ -152,28 +160,38 @@ class CalibrationMap:
         expected = (rows, len(self.subgroups))
         if isinstance(groups, Membership) and (len(groups.pattern), len(groups.names)) == expected:
             return groups
-        if isinstance(groups, pd.DataFrame) and not all(pd.api.types.is_bool_dtype(kind) for kind in groups.dtypes):
+        if isinstance(groups, pd.DataFrame) and not all(
+            pd.api.types.is_bool_dtype(kind) for kind in groups.dtypes
+        ):
             return self._from_columns(groups, rows)
         if groups is None:
-            raise InputError(f"The map differs between {expected[1]} subgroups, but no groups were given; "
-                             "give a table of rows x subgroups with true where a row belongs.")
+            raise InputError(
+                f"The map differs between {expected[1]} subgroups, but no groups were given; "
+                "give a table of rows x subgroups with true where a row belongs."
+            )
         membership = np.asarray(groups)
         if membership.shape != expected or membership.dtype != bool:
-            raise InputError(f"The groups are {membership.dtype.name} of shape {membership.shape}; "
-                             f"give true or false in the shape {expected}, rows x subgroups.")
+            raise InputError(
+                f"The groups are {membership.dtype.name} of shape {membership.shape}; "
+                f"give true or false in the shape {expected}, rows x subgroups."
+            )
         return membership
 
     def _from_columns(self, table: pd.DataFrame, rows: int) -> Membership:
         if len(table) != rows:
-            raise InputError(f"There are {rows:,} scores but {len(table):,} rows of groups; give one a score.")
+            raise InputError(
+                f"There are {rows:,} scores but {len(table):,} rows of groups; give one a score."
+            )
         return Membership.of_subgroups([_definition(given) for given in self.subgroups], table)
 
 
 def _definition(given: Any) -> Subgroup:
     plain = json.loads(json.dumps(given))
     if set(plain) == {"name"}:
-        raise InputError(f"The subgroup {shown(plain['name'])} of the {_WHAT} has a name but no definition by "
-                         "columns; give rows x subgroups with true where a row belongs.")
+        raise InputError(
+            f"The subgroup {shown(plain['name'])} of the {_WHAT} has a name but no definition by "
+            "columns; give rows x subgroups with true where a row belongs."
+        )
     return Subgroup.from_dict(plain)
 
 
@@ -206,9 +224,11 @@ def _objects(name: str, value: Any) -> tuple[FrozenDict, ...]:
 
 def _observation(name: str, value: Any) -> FrozenDict:
     exact_keys(f"observation of the {_WHAT}", value, ("name", "parameters", "assumptions"))
-    return FrozenDict(name=_text(f"{name}.name", value["name"]),
-                      parameters=_object(f"{name}.parameters", value["parameters"]),
-                      assumptions=_texts(f"{name}.assumptions", value["assumptions"]))
+    return FrozenDict(
+        name=_text(f"{name}.name", value["name"]),
+        parameters=_object(f"{name}.parameters", value["parameters"]),
+        assumptions=_texts(f"{name}.assumptions", value["assumptions"]),
+    )
 
 
 def _domain(name: str, value: Any) -> tuple[float, float]:
@@ -216,8 +236,9 @@ def _domain(name: str, value: Any) -> tuple[float, float]:
         raise InputError(f'"{name}" of the {_WHAT} is {shown(value)}; give the lowest and highest score.')
     low, high = (number(_WHAT, f"{name}[{i}]", item, 0.0, 1.0) for i, item in enumerate(value))
     if low > high:
-        raise InputError(f'"{name}" of the {_WHAT} runs from {low!r} down to {high!r}; '
-                         "give the lowest score first.")
+        raise InputError(
+            f'"{name}" of the {_WHAT} runs from {low!r} down to {high!r}; give the lowest score first.'
+        )
     return low, high
 
 
@@ -225,8 +246,10 @@ def _metrics(name: str, value: Any) -> FrozenDict:
     result = _object(name, value)
     for key, item in result.items():
         if not (item is None or isinstance(item, float | int | dict)) or isinstance(item, bool):
-            raise InputError(f'"{name}" of the {_WHAT} has {shown(item)} for {shown(key)}; '
-                             "give a number, an object or null.")
+            raise InputError(
+                f'"{name}" of the {_WHAT} has {shown(item)} for {shown(key)}; '
+                "give a number, an object or null."
+            )
     return result
 
 
@@ -245,12 +268,21 @@ def _utc(name: str, value: Any) -> str | None:
             return value
         except ValueError:
             pass
-    raise InputError(f'"{name}" of the {_WHAT} is {shown(value)}; '
-                     "give a UTC time such as 2025-01-31T12:00:00Z, or null.")
+    raise InputError(
+        f'"{name}" of the {_WHAT} is {shown(value)}; give a UTC time such as 2025-01-31T12:00:00Z, or null.'
+    )
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "calibrator": _text, "observation": _observation, "parameters": _object, "input_domain": _domain,
-    "n": lambda name, value: whole_number(_WHAT, name, value), "subgroups": _objects, "data_sha256": _sha256,
-    "metrics": _metrics, "warnings": _texts, "library_version": _text, "created": _utc,
+    "calibrator": _text,
+    "observation": _observation,
+    "parameters": _object,
+    "input_domain": _domain,
+    "n": lambda name, value: whole_number(_WHAT, name, value),
+    "subgroups": _objects,
+    "data_sha256": _sha256,
+    "metrics": _metrics,
+    "warnings": _texts,
+    "library_version": _text,
+    "created": _utc,
 }

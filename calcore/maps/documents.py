@@ -31,8 +31,10 @@ def parse_object(document: str | bytes, what: str) -> FrozenDict:
     except RecursionError:
         raise InputError(f"The {what} nests too deeply to be one; choose another file.") from None
     except json.JSONDecodeError as error:
-        raise InputError(f"The {what} is not valid JSON (line {error.lineno}, column {error.colno}); "
-                         "it may be cut off or edited, so export it again.") from None
+        raise InputError(
+            f"The {what} is not valid JSON (line {error.lineno}, column {error.colno}); "
+            "it may be cut off or edited, so export it again."
+        ) from None
     except ValueError:  # an integer of thousands of digits
         raise InputError(f"The {what} holds a number that is too long to read; export it again.") from None
     result = frozen(what, "content", value)
@@ -65,16 +67,19 @@ def _decoded(document: str | bytes, what: str) -> str:
         raise InputError(f"The {what} is {shown(document)}; give its JSON as text or bytes.")
     size = document.nbytes if isinstance(document, memoryview) else len(document)
     if size > LARGEST:
-        raise InputError(f"The {what} has {size:,} bytes, more than the {LARGEST:,} that one can have; "
-                         "choose another file.")
+        raise InputError(
+            f"The {what} has {size:,} bytes, more than the {LARGEST:,} that one can have; "
+            "choose another file."
+        )
     if isinstance(document, str):
         text = document
     else:
         try:
             text = bytes(document).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InputError(f"The {what} is not UTF-8 text (byte {error.start}); "
-                             "choose the JSON file as it was exported.") from None
+            raise InputError(
+                f"The {what} is not UTF-8 text (byte {error.start}); choose the JSON file as it was exported."
+            ) from None
     if text.count("[") + text.count("{") > MOST_BRACKETS or text.count(",") > MOST_COMMAS:
         raise InputError(f"The {what} has more entries than one can have; choose another file.")
     return text

@@ -21,11 +21,22 @@ Floats = NDArray[np.float64]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 INVERSE_LN2 = 1.44269504088896338700
 SQRT_HALF = 0.7071067811865476
-LOG_TERMS = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
-             2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
-             1.479819860511658591e-01)
-EXP_TERMS = (1.66666666666666019037e-01, -2.77777777770155933842e-03, 6.61375632143793436117e-05,
-             -1.65339022054652515390e-06, 4.13813679705723846039e-08)
+LOG_TERMS = (
+    6.666666666666735130e-01,
+    3.999999999940941908e-01,
+    2.857142874366239149e-01,
+    2.222219843214978396e-01,
+    1.818357216161805012e-01,
+    1.531383769920937332e-01,
+    1.479819860511658591e-01,
+)
+EXP_TERMS = (
+    1.66666666666666019037e-01,
+    -2.77777777770155933842e-03,
+    6.61375632143793436117e-05,
+    -1.65339022054652515390e-06,
+    4.13813679705723846039e-08,
+)
 FARTHEST = 746.0
 """exp(-746) is zero in double precision; a larger argument changes nothing."""
 
@@ -71,7 +82,7 @@ def in_blocks(transform: Callable[[Floats], Floats], x: Floats) -> Floats:
         return transform(flat).reshape(x.shape)
     out = np.empty_like(flat)
     for start in range(0, flat.size, _BLOCK):
-        out[start:start + _BLOCK] = transform(flat[start:start + _BLOCK])
+        out[start : start + _BLOCK] = transform(flat[start : start + _BLOCK])
     return out.reshape(x.shape)
 
 
@@ -85,7 +96,7 @@ def _polynomial(z: Floats, terms: tuple[float, ...]) -> Floats:
     return total
 
 
-SCALAR_SOURCE = f'''\
+SCALAR_SOURCE = f"""\
 def _polynomial(z, terms):
     total = z * terms[-1]
     for term in terms[-2:0:-1]:
@@ -120,5 +131,5 @@ def _exp(x):
 def _sigmoid(z):
     e = _exp(-min(abs(z), {FARTHEST!r}))
     return (1.0 if z >= 0.0 else e) / (1.0 + e)
-'''
+"""
 """`_log`, `_exp` and `_sigmoid` of one number, as source that needs `frexp` and `ldexp` from `math`."""

@@ -55,8 +55,9 @@ def number(where: str, name: str, value: Any, low: float, high: float) -> float:
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if is_number and low <= value <= high:  # False for NaN
         return float(value) + 0.0  # -0.0 becomes 0.0, so that equal functions have equal text
-    raise InputError(f'"{name}" of the {where} is {shown(value)}; '
-                     f"give a finite number from {low:g} to {high:g}.")
+    raise InputError(
+        f'"{name}" of the {where} is {shown(value)}; give a finite number from {low:g} to {high:g}.'
+    )
 
 
 def whole_number(where: str, name: str, value: Any) -> int:
@@ -85,8 +86,10 @@ def numbers(where: str, name: str, values: Any, *, increasing: bool = False) -> 
         number(where, f"{name}[{first}]", float(array[first]), 0.0, 1.0)
     if increasing and (np.diff(array) <= 0.0).any():
         first = int(np.argmax(np.diff(array) <= 0.0)) + 1
-        raise InputError(f'"{name}" of the {where} must increase strictly, but entry {first} '
-                         f"({array[first]!r}) is not above the one before; sort it and drop repeats.")
+        raise InputError(
+            f'"{name}" of the {where} must increase strictly, but entry {first} '
+            f"({array[first]!r}) is not above the one before; sort it and drop repeats."
+        )
     return np.frombuffer(array.tobytes(), dtype=np.float64)  # over bytes: the flag cannot be set back
 
 
@@ -98,23 +101,27 @@ def text(where: str, name: str, value: Any) -> str:
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
-            raise InputError(f'"{name}" of the {where} holds half of a character ({shown(value)}); '
-                             "give text that is valid Unicode.") from None
+            raise InputError(
+                f'"{name}" of the {where} holds half of a character ({shown(value)}); '
+                "give text that is valid Unicode."
+            ) from None
     return str(value)
 
 
 def exact_keys(where: str, given: Any, expected: tuple[str, ...]) -> None:
     """Refuse anything but a dict with exactly the `expected` keys."""
     if not isinstance(given, Mapping):
-        raise InputError(f"The {where} is {shown(given)}; "
-                         f"give an object with the fields {', '.join(expected)}.")
+        raise InputError(
+            f"The {where} is {shown(given)}; give an object with the fields {', '.join(expected)}."
+        )
     for name in expected:
         if name not in given:
             raise InputError(f'The {where} lacks the field "{name}"; add it, or export the map again.')
     for name in given:
         if name not in expected:
-            raise InputError(f"The {where} has an unknown field {shown(name)}; "
-                             f"its fields are {', '.join(expected)}.")
+            raise InputError(
+                f"The {where} has an unknown field {shown(name)}; its fields are {', '.join(expected)}."
+            )
 
 
 def frozen(where: str, name: str, value: Any, depth: int = 0) -> Any:
@@ -136,12 +143,17 @@ def frozen(where: str, name: str, value: Any, depth: int = 0) -> Any:
     if isinstance(value, int) and abs(value) <= 2**63:
         return int(value)
     if isinstance(value, Mapping):
-        return FrozenDict({text(where, f"a key of {name}", key):
-                           frozen(where, f"{name}.{key}"[:80], item, depth + 1)
-                           for key, item in value.items()})
+        return FrozenDict(
+            {
+                text(where, f"a key of {name}", key): frozen(where, f"{name}.{key}"[:80], item, depth + 1)
+                for key, item in value.items()
+            }
+        )
     if isinstance(value, list | tuple):
         if all(type(item) is float for item in value) and np.isfinite(value).all():
             return tuple(value)  # long lists of knots: nothing to look at one by one
         return tuple(frozen(where, f"{name}[{i}]", item, depth + 1) for i, item in enumerate(value))
-    raise InputError(f'"{name}" of the {where} is {shown(value)}, which a map cannot store; '
-                     "give finite numbers, text, true/false, null, lists or objects.")
+    raise InputError(
+        f'"{name}" of the {where} is {shown(value)}, which a map cannot store; '
+        "give finite numbers, text, true/false, null, lists or objects."
+    )

@@ -111,8 +111,10 @@ class PiecewiseLinearFunction(MapFunction):
         self._set_numbers("x", increasing=True)
         self._set_numbers("y")
         if len(self.x) != len(self.y):
-            raise InputError(f'The piecewise_linear function has {len(self.x)} numbers in "x" but '
-                             f'{len(self.y)} in "y"; give one y for each x.')
+            raise InputError(
+                f'The piecewise_linear function has {len(self.x)} numbers in "x" but '
+                f'{len(self.y)} in "y"; give one y for each x.'
+            )
 
     def breakpoints(self) -> Floats:
         return self.x
@@ -144,8 +146,10 @@ class StepFunction(MapFunction):
         self._set_numbers("edges", increasing=True)
         self._set_numbers("values")
         if len(self.edges) != len(self.values) + 1:
-            raise InputError(f'The step function has {len(self.edges)} "edges" and {len(self.values)} '
-                             '"values"; give one edge more than values.')
+            raise InputError(
+                f'The step function has {len(self.edges)} "edges" and {len(self.values)} '
+                '"values"; give one edge more than values.'
+            )
 
     def breakpoints(self) -> Floats:
         return self.edges
@@ -173,8 +177,10 @@ class BlendFunction(MapFunction):
             raise InputError(f'"parts" of the {where} is {shown(self.parts)}; give a list of functions.')
         object.__setattr__(self, "parts", tuple(self.parts))
         if len(self.weights) != len(self.parts):
-            raise InputError(f'The {where} has {len(self.weights)} "weights" for {len(self.parts)} "parts"; '
-                             "give one weight a part.")
+            raise InputError(
+                f'The {where} has {len(self.weights)} "weights" for {len(self.parts)} "parts"; '
+                "give one weight a part."
+            )
         total = math.fsum(self.weights)
         if abs(total - 1.0) > 1e-12:
             raise InputError(f'"weights" of the {where} sum to {total!r}; make them sum to 1.')

@@ -39,8 +39,10 @@ def checked_scores(scores: ArrayLike) -> Floats:
     bad = ~((array >= -ROUNDING) & (array <= 1.0 + ROUNDING))
     if bad.any():
         first = int(np.argmax(bad))
-        raise InputError(f"{int(bad.sum())} of {array.size} scores are not in [0, 1], the first at position "
-                         f"{first} ({float(array.flat[first])!r}); remove them or give probabilities.")
+        raise InputError(
+            f"{int(bad.sum())} of {array.size} scores are not in [0, 1], the first at position "
+            f"{first} ({float(array.flat[first])!r}); remove them or give probabilities."
+        )
     return np.clip(array, 0.0, 1.0)
 
 
@@ -52,8 +54,10 @@ def _as_floats(scores: ArrayLike) -> Floats:
     except (TypeError, ValueError, OverflowError):
         array = np.asarray("")
     if array.dtype.kind not in "biuf":
-        raise InputError("The scores hold text, dates or other things that are not numbers; "
-                         "give one list of probabilities in [0, 1].")
+        raise InputError(
+            "The scores hold text, dates or other things that are not numbers; "
+            "give one list of probabilities in [0, 1]."
+        )
     return array.astype(np.float64, copy=False)
 
 
@@ -70,9 +74,7 @@ class MapFunction(ABC):
         if "kind" in cls.__dict__ and KINDS.setdefault(cls.kind, cls).__qualname__ != cls.__qualname__:
             raise TypeError(f"two map functions are called {cls.kind!r}")
 
-    def __call__(
-        self, scores: ArrayLike, groups: NDArray[np.bool_] | Membership | None = None
-    ) -> Floats:
+    def __call__(self, scores: ArrayLike, groups: NDArray[np.bool_] | Membership | None = None) -> Floats:
         """Calibrated scores, float64 in [0, 1], of the shape of `scores`.
 
         `groups` (rows x subgroups, bool, or a Membership) is used by kinds that need it alone. Raises `InputError` for
@@ -99,8 +101,10 @@ class MapFunction(ABC):
         names = tuple(f.name for f in fields(cls))
         exact_keys(f"{cls.kind} function", given, ("kind", *names))
         if given["kind"] != cls.kind:
-            raise InputError(f"The function is of kind {shown(given['kind'])}, not {cls.kind!r}; "
-                             "read it with function_from_dict.")
+            raise InputError(
+                f"The function is of kind {shown(given['kind'])}, not {cls.kind!r}; "
+                "read it with function_from_dict."
+            )
         return cls(**{name: cls._read(name, given[name]) for name in names})
 
     @classmethod
@@ -142,8 +146,10 @@ def function_from_dict(given: Any) -> MapFunction:
         raise InputError(f'The function is {shown(given)}; give an object with the field "kind".')
     cls = KINDS.get(given["kind"]) if isinstance(given["kind"], str) else None
     if cls is None:
-        raise InputError(f"The function is of the unknown kind {shown(given['kind'])}; "
-                         f"this version knows {', '.join(sorted(KINDS))}.")
+        raise InputError(
+            f"The function is of the unknown kind {shown(given['kind'])}; "
+            f"this version knows {', '.join(sorted(KINDS))}."
+        )
     return cls.from_dict(given)
 
 

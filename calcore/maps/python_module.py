@@ -22,7 +22,7 @@ from calcore.maps.functions import (
 )
 from calcore.maps.map_function import ROUNDING, MapFunction
 
-_LINE = '''\
+_LINE = """\
 def _line(score, x, y):
     # numpy.interp's formula, operation for operation: its results to the last bit
     if score < x[0]:
@@ -35,19 +35,19 @@ def _line(score, x, y):
     if not 0.0 <= value <= 1.0:  # rounding, or an infinite slope between knots closer than 1e-308
         value = min(max(value, min(y[j], y[j + 1])), max(y[j], y[j + 1]))
     return value
-'''
+"""
 
-_LOGISTIC = '''\
+_LOGISTIC = """\
 def _logistic(score, slope, intercept, clip):
     q = min(max(score, clip), 1.0 - clip)
     return _sigmoid(slope * _log(q / (1.0 - q)) + intercept)
-'''
+"""
 
-_BETA = '''\
+_BETA = """\
 def _beta(score, a, b, c, clip):
     q = min(max(score, clip), 1.0 - clip)
     return _sigmoid(a * _log(q) - b * _log(1.0 - q) + c)
-'''
+"""
 
 _CALIBRATE = f'''\
 def calibrate(score: float) -> float:
@@ -107,7 +107,7 @@ class _Writer:
     def constant(self, values: np.ndarray[Any, np.dtype[np.float64]]) -> str:
         name = f"_C{len(self.constants)}"
         numbers = [repr(value) for value in values.tolist()]
-        lines = [f"    {', '.join(numbers[i:i + 4])},\n" for i in range(0, len(numbers), 4)]
+        lines = [f"    {', '.join(numbers[i : i + 4])},\n" for i in range(0, len(numbers), 4)]
         self.constants.append(f"{name} = (\n{''.join(lines)})" if numbers else f"{name} = ()")
         return name
 
@@ -154,8 +154,10 @@ def _(function: StepFunction, writer: _Writer) -> str:
 
 @_expression.register
 def _(function: BlendFunction, writer: _Writer) -> str:
-    terms = (f"{weight!r} * {_expression(part, writer)}"
-             for weight, part in zip(function.weights, function.parts, strict=True))
+    terms = (
+        f"{weight!r} * {_expression(part, writer)}"
+        for weight, part in zip(function.weights, function.parts, strict=True)
+    )
     return f"min({' + '.join(terms)}, 1.0)"
 
 

@@ -26,8 +26,9 @@ def scored_csv(table: pd.DataFrame, calibrated: ArrayLike, name: str = "calibrat
     return b"".join(scored_csv_chunks(table, calibrated, name))
 
 
-def scored_csv_chunks(table: pd.DataFrame, calibrated: ArrayLike, name: str = "calibrated_score",
-                      rows: int = _ROWS) -> Iterator[bytes]:
+def scored_csv_chunks(
+    table: pd.DataFrame, calibrated: ArrayLike, name: str = "calibrated_score", rows: int = _ROWS
+) -> Iterator[bytes]:
     """The same bytes in pieces of `rows` rows, the first with the header.
 
     table: original columns, written in order; the index is not. calibrated: one number in [0, 1] a row,
@@ -49,13 +50,14 @@ def safe_csv(table: pd.DataFrame) -> bytes:
 def _pieces(table: pd.DataFrame, names: list[str], scores: np.ndarray | None, rows: int) -> Iterator[bytes]:
     header = _safe(pa.array(_text(names), pa.string())).to_pylist()
     for start in range(0, max(len(table), 1), rows):
-        piece = table.iloc[start:start + rows]
+        piece = table.iloc[start : start + rows]
         columns = [_column(piece.iloc[:, i]) for i in range(piece.shape[1])]
         if scores is not None:
-            columns.append(pa.array(scores[start:start + rows]))
+            columns.append(pa.array(scores[start : start + rows]))
         out = io.BytesIO()
-        csv.write_csv(pa.Table.from_arrays(columns, names=header), out,
-                      csv.WriteOptions(include_header=start == 0))
+        csv.write_csv(
+            pa.Table.from_arrays(columns, names=header), out, csv.WriteOptions(include_header=start == 0)
+        )
         yield out.getvalue()
 
 
@@ -65,8 +67,10 @@ def _checked(table: pd.DataFrame, calibrated: ArrayLike) -> np.ndarray:
         raise InputError(f"There are {scores.size} calibrated scores for {len(table)} rows; give one a row.")
     bad = ~((scores >= 0.0) & (scores <= 1.0))
     if bad.any():
-        raise InputError(f"{int(bad.sum())} calibrated scores are not in [0, 1], the first at row "
-                         f"{int(np.argmax(bad))}; apply the map to valid scores.")
+        raise InputError(
+            f"{int(bad.sum())} calibrated scores are not in [0, 1], the first at row "
+            f"{int(np.argmax(bad))}; apply the map to valid scores."
+        )
     return scores
 
 
@@ -91,8 +95,15 @@ def _column(values: pd.Series) -> pa.Array | pa.ChunkedArray:
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return _safe(array)
-    plain = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null,
-             pa.types.is_date, pa.types.is_timestamp, pa.types.is_decimal)
+    plain = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_null,
+        pa.types.is_date,
+        pa.types.is_timestamp,
+        pa.types.is_decimal,
+    )
     if any(test(kind) for test in plain) and not pa.types.is_float16(kind):
         return array
     return _safe(_as_text(values))
@@ -101,8 +112,10 @@ def _column(values: pd.Series) -> pa.Array | pa.ChunkedArray:
 def _as_text(values: pd.Series) -> pa.Array:
     """Mixed, nested or otherwise unusual values as the text that they print as; missing ones stay missing."""
     missing = values.isna().to_numpy()
-    return pa.array([None if gone else item for gone, item in
-                     zip(missing, _text([*map(_printed, values)]), strict=True)], pa.string())
+    return pa.array(
+        [None if gone else item for gone, item in zip(missing, _text([*map(_printed, values)]), strict=True)],
+        pa.string(),
+    )
 
 
 def _printed(value: object) -> str:
@@ -120,5 +133,6 @@ def _safe(text: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if not pc.any(formula).as_py():  # the usual case; also where all is missing
         return text
     runs = pc.and_not(formula, pc.match_substring_regex(text, _NUMBER))
-    return pc.if_else(runs, pc.binary_join_element_wise(pa.scalar("'", text.type), text,
-                                                        pa.scalar("", text.type)), text)
+    return pc.if_else(
+        runs, pc.binary_join_element_wise(pa.scalar("'", text.type), text, pa.scalar("", text.type)), text
+    )

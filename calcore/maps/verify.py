@@ -70,8 +70,14 @@ def verify_python(map_: CalibrationMap, scores: ArrayLike) -> Verification:
     probes = probe_scores(map_, scores)
     given = json.dumps({"source": to_python(map_), "scores": probes.tolist()})
     try:
-        run = subprocess.run([sys.executable, "-I", "-c", _RUNNER], input=given, capture_output=True,
-                             text=True, timeout=SECONDS, check=True)
+        run = subprocess.run(
+            [sys.executable, "-I", "-c", _RUNNER],
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        )
         result = np.array(json.loads(run.stdout), dtype=np.float64)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         return _failed("Python", f"The Python module does not run ({type(error).__name__}); do not use it.")
@@ -96,8 +102,10 @@ def _evenly(values: Floats, most: int) -> Floats:
 
 def _compared(name: str, expected: Floats, result: Floats, ulps: int) -> Verification:
     if result.shape != expected.shape:
-        return _failed(name, f"The {name} export returns {result.size} numbers for {expected.size} scores; "
-                             "do not use it.")
+        return _failed(
+            name,
+            f"The {name} export returns {result.size} numbers for {expected.size} scores; do not use it.",
+        )
     difference = np.abs(result - expected)
     largest = float(difference.max())
     ok = bool((difference <= ulps * np.spacing(expected)).all())  # False with a NaN
@@ -106,8 +114,10 @@ def _compared(name: str, expected: Floats, result: Floats, ulps: int) -> Verific
     elif largest == 0.0:
         sentence = f"The {name} export gives exactly the map's numbers on {len(expected):,} scores."
     else:
-        sentence = (f"The {name} export gives the map's numbers on {len(expected):,} scores "
-                    f"(largest difference {largest:.2g}, within rounding).")
+        sentence = (
+            f"The {name} export gives the map's numbers on {len(expected):,} scores "
+            f"(largest difference {largest:.2g}, within rounding)."
+        )
     return Verification(name, len(expected), largest, ok, sentence)
 
 

@@ -123,7 +123,9 @@ def _csv(columns: dict[str, np.ndarray]) -> bytes:
 def main(folder: Path) -> None:
     for network in ("wrn", "lenet"):
         data = cifar_cats(folder, network)
-        print(told(f"CIFAR-10 cats, {network}, one human vote", travel(data, f"cats_{network}.csv", noisy=True)))
+        print(
+            told(f"CIFAR-10 cats, {network}, one human vote", travel(data, f"cats_{network}.csv", noisy=True))
+        )
     print(told("UCI credit default", travel(credit_default(folder), "credit.csv", noisy=False)))
 
 

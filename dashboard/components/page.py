@@ -8,8 +8,10 @@ from typing import Any, Literal
 import streamlit as st
 
 from calcore.errors import InputError
+from calcore.maps import CalibrationMap
 from dashboard import services
 from dashboard.charts.chart import Chart
+from dashboard.charts.maps import maps_chart
 from dashboard.components.text import escape
 from dashboard.services import Analysis
 from dashboard.state import change_settings, get_state
@@ -106,6 +108,16 @@ def draw(
     with st.expander(table_label, icon=":material/table:"):
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
     return event
+
+
+def draw_maps(found: Analysis, maps: Sequence[tuple[str, CalibrationMap]], key: str) -> None:
+    """Maps over each other; those that differ between subgroups have no one curve, and are named."""
+    curves = [(title, map_) for title, map_ in maps if not map_.function.needs_groups]
+    if curves:
+        draw(maps_chart(curves, found.evidence.score, found.evidence.covariate_weight), key=key)
+    for title, map_ in maps:
+        if map_.function.needs_groups:
+            st.caption(f"{escape(title)} differs between subgroups: it has no single curve.")
 
 
 def assumptions(sentences: Sequence[str]) -> None:

@@ -10,9 +10,8 @@ from calcore.errors import InputError
 from dashboard import services, verdicts
 from dashboard import wording as w
 from dashboard.charts.comparison import differences_chart, error_against_loss
-from dashboard.charts.maps import maps_chart
 from dashboard.components.comparison_table import comparison_table
-from dashboard.components.page import VIEWS, banner, draw, head, problem, require_analysis
+from dashboard.components.page import VIEWS, banner, draw, draw_maps, head, problem, require_analysis
 from dashboard.components.text import escape
 from dashboard.services import Analysis
 from dashboard.state import get_state
@@ -81,7 +80,7 @@ def page() -> None:
     draw(differences_chart(result, ranked_on), key="differences")
     draw(error_against_loss(result), key="error-against-loss")
     maps = [(entry.title, entry.map) for entry in result.entries if entry.map is not None]
-    draw(maps_chart(maps, found.evidence.score, found.evidence.covariate_weight), key="maps")
+    draw_maps(found, maps, key="maps")
 
 
 def finish(found: Analysis, result: Comparison, suggestion: str) -> None:

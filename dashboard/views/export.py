@@ -7,8 +7,7 @@ import streamlit as st
 from calcore.calibrators import REGISTRY
 from calcore.errors import InputError
 from dashboard import services, verdicts
-from dashboard.charts.maps import maps_chart
-from dashboard.components.page import VIEWS, draw, head, problem, require_analysis
+from dashboard.components.page import VIEWS, draw_maps, head, problem, require_analysis
 from dashboard.components.text import escape
 from dashboard.state import get_state
 
@@ -49,14 +48,12 @@ def page() -> None:
         show = st.success if check.ok else st.error
         show(escape(check.sentence), icon=":material/verified:" if check.ok else ":material/error:")
     formats(found, exported, name)
-    draw(
-        maps_chart([(entry.title, exported.map)], found.evidence.score, found.evidence.covariate_weight),
-        key="export-map",
-    )
+    draw_maps(found, [(entry.title, exported.map)], key="export-map")
     with st.expander("The JSON", icon=":material/data_object:"):
         st.code(exported.json[:20_000], language="json")
-    with st.expander("The Python module", icon=":material/code:"):
-        st.code(exported.python[:20_000], language="python")
+    if exported.python is not None:
+        with st.expander("The Python module", icon=":material/code:"):
+            st.code(exported.python[:20_000], language="python")
 
 
 def formats(found, exported, name: str) -> None:
@@ -73,16 +70,19 @@ def formats(found, exported, name: str) -> None:
         disabled=not ok.get("JSON", False),
         icon=":material/data_object:",
     )
-    second.download_button(
-        "Python module",
-        exported.python,
-        file_name=f"{name.lower()}_calibration.py",
-        mime="text/x-python",
-        on_click="ignore",
-        key="download-python",
-        disabled=not ok.get("Python", False),
-        icon=":material/code:",
-    )
+    if exported.python is None:
+        second.caption(escape(exported.without_python))
+    else:
+        second.download_button(
+            "Python module",
+            exported.python,
+            file_name=f"{name.lower()}_calibration.py",
+            mime="text/x-python",
+            on_click="ignore",
+            key="download-python",
+            disabled=not ok.get("Python", False),
+            icon=":material/code:",
+        )
     with third:
         if not st.button("Prepare scored CSV", key="prepare-scored", icon=":material/table:"):
             return

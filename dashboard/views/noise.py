@@ -22,7 +22,8 @@ def page() -> None:
             icon=":material/rule:",
         )
         return
-    audit = fitted.audit_
+    audit, labels = fitted.audit_, found.evidence.label
+    assert labels is not None
     suspicious = services.suspicious_of(found)
     banner(verdicts.gate(audit, services.suspicious_count(found)))
     draw(gate_chart(audit, center=fitted.center, width=fitted.width), key="gate")
@@ -34,7 +35,7 @@ def page() -> None:
         "The contradiction rate mixes wrong labels with a weak model: a model that is unsure contradicts right labels too."
     )
     draw(
-        weights_histogram(audit, found.evidence.score, found.evidence.label),
+        weights_histogram(audit, found.evidence.score, labels),
         key="weights",
     )
     if audit.equal_losses:

@@ -43,9 +43,7 @@ def to_verdict(data: bytes) -> str:
     read = ingest.read(data, filename="million.csv")
     columns = read.columns
     chosen = make_subgroups(columns.groups, list(columns.groups.columns))
-    evidence = Clean().evidence(
-        columns.score, columns.label, groups=chosen.membership
-    )
+    evidence = Clean().evidence(columns.score, columns.label, groups=chosen.membership)
     return overall(audit(evidence)).sentence
 
 

@@ -61,7 +61,9 @@ def chromium():
     """System Chromium, else Playwright's own; in CI a missing browser is a failure."""
     from playwright.sync_api import Error, sync_playwright
 
-    system = next((p for name in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(name))), None)
+    system = next(
+        (p for name in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(name))), None
+    )
     with sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(executable_path=system, args=FLAGS)

@@ -36,4 +36,6 @@ def upload(at: AppTest, data: bytes, name: str = "scores.csv") -> AppTest:
 
 def messages(at: AppTest) -> str:
     """Everything the page says in boxes and captions."""
-    return " ".join(part.value for kind in (at.success, at.warning, at.error, at.info, at.caption) for part in kind)
+    return " ".join(
+        part.value for kind in (at.success, at.warning, at.error, at.info, at.caption) for part in kind
+    )

@@ -42,9 +42,7 @@ def test_a_score_that_is_too_high_is_named_with_bin_rates_and_rows():
         assert part in verdict.sentence
 
 
-@pytest.mark.parametrize(
-    "slope, word", [(0.4, "Overconfident"), (3.0, "Underconfident")]
-)
+@pytest.mark.parametrize("slope, word", [(0.4, "Overconfident"), (3.0, "Underconfident")])
 def test_extreme_and_timid_scores_are_told_apart(slope, word):
     def distort(s):
         return 1 / (1 + (s / (1 - s)) ** -slope)

@@ -11,7 +11,14 @@ from dashboard import wording as w
 
 @pytest.mark.parametrize(
     "value, text",
-    [(0.0421, "0.042"), (0.0, "0.000"), (-0.0, "0.000"), (0.0004, "<0.001"), (-0.0004, "> -0.001"), (math.nan, "n/a")],
+    [
+        (0.0421, "0.042"),
+        (0.0, "0.000"),
+        (-0.0, "0.000"),
+        (0.0004, "<0.001"),
+        (-0.0004, "> -0.001"),
+        (math.nan, "n/a"),
+    ],
 )
 def test_errors_have_three_decimals_and_never_minus_zero(value, text):
     assert w.error(value) == text
@@ -19,7 +26,15 @@ def test_errors_have_three_decimals_and_never_minus_zero(value, text):
 
 @pytest.mark.parametrize(
     "value, text",
-    [(0.914, "91 %"), (0.05, "5 %"), (0.0512, "5.1 %"), (0.0999, "10 %"), (1.0, "100 %"), (0.0, "0 %"), (0.0002, "<0.1 %")],
+    [
+        (0.914, "91 %"),
+        (0.05, "5 %"),
+        (0.0512, "5.1 %"),
+        (0.0999, "10 %"),
+        (1.0, "100 %"),
+        (0.0, "0 %"),
+        (0.0002, "<0.1 %"),
+    ],
 )
 def test_rates_are_whole_from_ten_percent(value, text):
     assert w.rate(value) == text.replace(" ", "\u00a0")

@@ -9,13 +9,23 @@ import pytest
 
 from calcore.calibrators import WLMC, PatchedWLMC
 from calcore.errors import InputError
-from calcore.maps import CalibrationMap, IdentityFunction, PatchesFunction, json_schema, to_python, verify_json
+from calcore.maps import (
+    CalibrationMap,
+    IdentityFunction,
+    PatchesFunction,
+    json_schema,
+    to_python,
+    verify_json,
+)
 from calcore.observation import Clean
 from calcore.subgroups import Membership, Subgroup, make_subgroups
 
 from .examples import GROUPED, document_of, example, hard_scores
 
-TWO = [{"kind": "equals", "column": "region", "value": "north"}, {"kind": "between", "column": "age", "low": 40.0, "high": None}]
+TWO = [
+    {"kind": "equals", "column": "region", "value": "north"},
+    {"kind": "between", "column": "age", "low": 40.0, "high": None},
+]
 
 
 def slow(function, scores, groups):
@@ -23,7 +33,9 @@ def slow(function, scores, groups):
     found = function.first(scores)
     for group, place, step in function.patches:
         for i, score in enumerate(found):
-            here = min(int(np.searchsorted(np.arange(1, function.bins) / function.bins, score, side="right")), 9)
+            here = min(
+                int(np.searchsorted(np.arange(1, function.bins) / function.bins, score, side="right")), 9
+            )
             if (group == -1 or groups[i, group]) and here == place:
                 found[i] = min(max(score + step, 0.0), 1.0)
     return found
@@ -73,7 +85,16 @@ def test_a_python_module_refuses_what_it_cannot_hold():
 
 @pytest.mark.parametrize(
     "patches",
-    [[[0, 10, 0.1]], [[0, 1, 2.0]], [[0, 1]], [[0.5, 1, 0.1]], [[-2, 1, 0.1]], "abc", [[0, 1, float("nan")]], 3],
+    [
+        [[0, 10, 0.1]],
+        [[0, 1, 2.0]],
+        [[0, 1]],
+        [[0.5, 1, 0.1]],
+        [[-2, 1, 0.1]],
+        "abc",
+        [[0, 1, float("nan")]],
+        3,
+    ],
 )
 def test_an_unusable_patch_is_named(patches):
     with pytest.raises(InputError, match="patches"):
