@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calcore import metrics
 from calcore.errors import DoesNotExist
 from calcore.evidence import COLLAPSE_ABOVE, GRID, Evidence, compress
-from calcore.metrics.cells import Cells, ChanceGap, chance_gaps
+from calcore.metrics.cells import Cells
 from calcore.metrics.reliability import Reliability
 from calcore.metrics.results import CalibrationError
 from calcore.metrics.uncertainty import Z
@@ -28,7 +28,8 @@ SIGNIFICANCE = 0.05
 class Gap:
     """A cell whose event rate differs from its mean score; rates in [0, 1], ``adjusted`` its Holm p-value.
 
-    ``lower`` and ``upper`` bound the event rate at 95 %, before any allowance for having searched.
+    ``lower`` and ``upper`` bound the event rate at 95 %, before any allowance for having searched; ``chance`` is
+    up to what gap a cell of this size would show by chance as one of all that were searched.
     """
 
     group: str
@@ -40,6 +41,7 @@ class Gap:
     upper: float
     rows: int
     adjusted: float
+    chance: float
 
     @property
     def residual(self) -> float:
@@ -66,7 +68,7 @@ class Audit:
 
     ``level`` is "wrong" (a gap overall), "subgroup" (only in a subgroup), "calibrated" or "cannot tell".
     ``wrong_bins`` are the bins that are significantly off by more than ``tolerance``, the largest first;
-    ``largest`` the largest tested gap; ``chance`` and ``group_chance`` what chance alone gives it.
+    ``largest`` the largest tested gap; ``bins_tested`` and ``cells_tested`` how many were searched.
     ``rows_needed`` would settle a gap of ``resolution``. ``groups`` the worst first.
     """
 
@@ -76,8 +78,8 @@ class Audit:
     cells: Cells
     wrong_bins: tuple[Gap, ...]
     largest: Gap | None
-    chance: ChanceGap
-    group_chance: ChanceGap
+    bins_tested: int
+    cells_tested: int
     groups: tuple[GroupFinding, ...]
     too_small_groups: int
     tolerance: float
@@ -111,7 +113,6 @@ def audit(
     table = metrics.cells(evidence, bins)
     reliability = metrics.reliability(whole, table.bins)
     error = metrics.ece(whole, table.bins)
-    chance, group_chance = chance_gaps(table, min_mass)
     overall = _overall(table, reliability)
     wrong = sorted((gap for gap in overall if _is_wrong(gap, tolerance)), key=lambda gap: -abs(gap.residual))
     groups = _findings(table, tolerance, min_mass)
@@ -135,8 +136,8 @@ def audit(
         cells=table,
         wrong_bins=tuple(wrong),
         largest=max(overall, key=lambda gap: abs(gap.residual), default=None),
-        chance=chance,
-        group_chance=group_chance,
+        bins_tested=len(overall),
+        cells_tested=int(table.tested[1:].sum()),
         groups=groups,
         too_small_groups=int((table.group_mass[1:] <= min_mass).sum()),
         tolerance=tolerance,
@@ -195,23 +196,20 @@ def _gap(table: Cells, group: int, place: int, interval: tuple[float, float] | N
         min(max(interval[1], 0.0), 1.0),
         int(table.rows[group, place]),
         float(table.adjusted[group, place]),
+        float(table.chance(group)[place]),
     )
 
 
 def _overall(table: Cells, reliability: Reliability) -> list[Gap]:
     """The tested bins of the whole population."""
-    places = np.flatnonzero(_tested(table)[0])
+    places = np.flatnonzero(table.tested[0])
     bounds = zip(reliability.lower[places].tolist(), reliability.upper[places].tolist(), strict=True)
     return [_gap(table, 0, int(j), interval) for j, interval in zip(places, bounds, strict=True)]
 
 
-def _tested(table: Cells) -> NDArray[np.bool_]:
-    return np.asarray(np.isfinite(table.p_value) & (table.mass > 0))
-
-
 def _findings(table: Cells, tolerance: float, min_mass: float) -> tuple[GroupFinding, ...]:
     """Each subgroup with its worst cell: the largest of the wrong ones, else of the tested ones."""
-    tested = _tested(table)
+    tested = table.tested
     size = np.where(tested, np.abs(table.residual), -1.0)
     wrong: NDArray[np.bool_] = (
         tested & (np.nan_to_num(table.adjusted, nan=1.0) < SIGNIFICANCE) & (size > tolerance)

@@ -41,7 +41,7 @@ class Entry:
     """One calibrator of a comparison.
 
     ``metrics`` by name and ``differences`` to the reference (negative is better), measured out of fold;
-    ``harm`` of the method on these scores; of the map fitted on all rows: ``auc_change`` (what merging or
+    (at a simultaneous 95 %: Bonferroni over the calibrators); ``harm`` of the method on these scores; of the map fitted on all rows: ``auc_change`` (what merging or
     turning scores costs), ``share_at_ends`` of outputs that are exactly 0 or 1, ``slope`` of its log-odds
     against the score's (above 1 sharpens, below 0 turns the ranking round). ``missing`` is the reason where
     the calibrator does not exist under the observation model.
@@ -133,7 +133,7 @@ def compare(
     reference: str = "Identity",
     ranked_on: str = "Brier",
     folds: int = 5,
-    bins: int = 15,
+    bins: int = 10,
     seed: int = 0,
     harm_draws: int = 20,
     log_loss_clip: float = LOG_CLIP,
@@ -166,6 +166,7 @@ def compare(
     base = fits[reference]
     if isinstance(base, str):
         raise DoesNotExist(f"the reference does not exist here: {base}")
+    level = _simultaneous(sum(not isinstance(found, str) for found in fits.values()))
     entries = []
     for i, calibrator in enumerate(calibrators):
         told(f"Measuring {calibrator.title}", 0.5 + i / (2 * len(calibrators)))
@@ -175,7 +176,9 @@ def compare(
         else:
             harm = harm_check(calibrator, split.work, draws=harm_draws, bins=bins) if harm_draws else None
             entries.append(
-                _entry(names[i], calibrator.title, *found, base[1], split.work, harm, bins, log_loss_clip)
+                _entry(
+                    names[i], calibrator.title, *found, base[1], split.work, harm, bins, log_loss_clip, level
+                )
             )
     basis = ranking_basis(evidence, audit)
     winner, tied, verdict = _winner(entries, fits, basis, ranked_on, bins, log_loss_clip)
@@ -221,6 +224,7 @@ def _entry(
     harm: Harm | None,
     bins: int,
     clip: float,
+    level: float,
 ) -> Entry:
     values: dict[str, Estimate] = {
         "ECE": metrics.ece(out_of_fold, bins),
@@ -239,7 +243,7 @@ def _entry(
         title,
         values,
         {
-            kind: _difference(kind, out_of_fold, reference, bins, clip)
+            kind: _difference(kind, out_of_fold, reference, bins, clip).at_level(level)
             for kind in ("Brier", "log loss", "ECE")
         },
         harm,
@@ -267,6 +271,11 @@ def _difference(kind: str, one: Evidence, other: Evidence, bins: int, clip: floa
     return linear_difference("log loss", one, log_loss_terms(one, clip) - log_loss_terms(other, clip))
 
 
+def _simultaneous(calibrators: int) -> float:
+    """Level of each interval so that all those to one calibrator hold together at 95 %."""
+    return 1 - 0.05 / max(calibrators - 1, 1)
+
+
 def _winner(
     entries: list[Entry],
     fits: dict[str, tuple[CrossFit, Evidence] | str],
@@ -284,8 +293,7 @@ def _winner(
     mine = fits[best.name]
     assert not isinstance(mine, str)
     tied = []
-    # the best of several is compared with each of the others: Bonferroni keeps the claim honest
-    level = 1 - 0.05 / (len(present) - 1)
+    level = _simultaneous(len(present))
     for entry in present:
         theirs = fits[entry.name]
         if entry is best or isinstance(theirs, str):

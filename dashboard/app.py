@@ -1,11 +1,16 @@
 """Page config and navigation, and nothing else."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from dashboard.components.sidebar import sidebar
 from dashboard.services import freeze_libraries
 
-st.set_page_config(page_title="Calibration monitor", layout="wide")
+# a local picture: icons of pages would be fetched from outside as favicons
+ICON = str(Path(__file__).parent / "images" / "icon.png")
+
+st.set_page_config(page_title="Calibration monitor", page_icon=ICON, layout="wide")
 freeze_libraries()
 
 page = st.navigation(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -18,12 +18,13 @@ import pandas as pd
 import streamlit as st
 
 from calcore import ingest, metrics
-from calcore.audit import Audit, audit
+from calcore.audit import Audit, GroupFinding, audit
 from calcore.calibrators import REGISTRY, GatedLWCal
 from calcore.comparison import Comparison, Progress, compare, with_provenance
 from calcore.crossfit import CrossFit, Folds, cross_fit, predict_elsewhere
 from calcore.errors import InputError
 from calcore.evidence import Evidence
+from calcore.harm import Harm, harm_check
 from calcore.ingest import Choices, Ingested
 from calcore.maps import (
     CalibrationMap,
@@ -36,6 +37,7 @@ from calcore.maps import (
 )
 from calcore.metrics.reliability import Reliability
 from calcore.observation import PU, Clean, Noisy, ObservationModel
+from calcore.observation.priors import FlipRates, flip_rates_from_audit
 from calcore.samples import digits_with_flipped_labels
 from calcore.subgroups import SubgroupChoice, make_subgroups
 from calcore.suspicious import SuspiciousLabels, suspicious_labels
@@ -83,6 +85,9 @@ def _start(data: bytes, parsed: ingest.Parsed, choices: Choices) -> None:
     ingested = ingest.interpret(parsed, choices)
     forget_file()
     state = get_state()
+    if ingested.roles.audit is not None:
+        # somebody checked some of the labels: the others are not taken for the outcomes
+        state.settings = replace(state.settings, labels="noisy")
     state.filename, state.data = parsed.filename, data
     state.parsed, state.choices, state.ingested = parsed, choices, ingested
 
@@ -146,6 +151,18 @@ def check_ready(state: AppState) -> None:
         raise InputError("No label column is chosen: say which column holds the outcome")
 
 
+def smallest_share(settings: Settings, rows: int) -> float:
+    """The smallest share of the rows that makes a subgroup: the user's, and at least 50 rows of a large file."""
+    return max(settings.min_mass, min(50 / max(rows, 1), 0.1))
+
+
+def measured_words(found: Analysis) -> str:
+    """What results are measured against, in words."""
+    if found.audit is not None and found.measured is found.audit:
+        return "against the clean audit labels"
+    return found.measured.model.basis
+
+
 def analysis(state: AppState) -> Analysis:
     """Evidence for the present file, choices and settings. Raises InputError where they do not fit."""
     assert state.ingested is not None
@@ -163,7 +180,7 @@ def _build(ingested: Ingested, settings: Settings) -> tuple[Evidence, Evidence |
         raise InputError("No label column is chosen: say which column holds the outcome")
     groups = columns.groups
     choice = (
-        make_subgroups(groups, list(groups.columns), min_mass=settings.min_mass)
+        make_subgroups(groups, list(groups.columns), min_mass=smallest_share(settings, len(groups)))
         if len(groups.columns)
         else SubgroupChoice((), 0, 0)
     )
@@ -206,7 +223,7 @@ def audit_of(found: Analysis) -> Audit:
             found.measured,
             bins=settings.bins,
             tolerance=settings.tolerance,
-            min_mass=settings.min_mass,
+            min_mass=smallest_share(settings, found.measured.n),
         ),
     )
 
@@ -280,7 +297,9 @@ def maxima_of(found: Analysis) -> dict[str, metrics.CalibrationError]:
     return _once(
         key,
         lambda: {
-            "maxECE": metrics.max_ece(found.measured, settings.bins, settings.min_mass),
+            "maxECE": metrics.max_ece(
+                found.measured, settings.bins, smallest_share(settings, found.measured.n)
+            ),
             "MC": metrics.multicalibration_error(found.measured, settings.bins),
         },
     )
@@ -319,9 +338,31 @@ def suspicious_of(found: Analysis, most: int | None = SHOWN_SUSPICIOUS) -> Suspi
     return _once(("suspicious", *found.key, most), compute)
 
 
-def suspicious_count(found: Analysis) -> int:
-    """How many labels contradict the score."""
-    return suspicious_of(found).total
+def worst_groups(found: Analysis, most: int = 3) -> tuple[GroupFinding, ...]:
+    """The worst subgroups, without intersections of one that is named already."""
+    groups = audit_of(found).groups
+    wrong = {found.choice.subgroups[group.position] for group in groups if group.wrong}
+    chosen = []
+    for group in groups:
+        parts = found.choice.subgroups[group.position].parts
+        if not (group.wrong and any(part in wrong for part in parts)):
+            chosen.append(group)
+    return tuple(chosen[:most])
+
+
+def audited_flip_rates(ingested: Ingested) -> FlipRates | None:
+    """Flip rates counted on the rows that have both a label and a clean one; None where they cannot be."""
+    columns = ingested.columns
+    if columns.label is None or columns.audit is None:
+        return None
+    try:
+        return flip_rates_from_audit(columns.label, columns.audit)
+    except InputError:
+        return None
+
+
+def harm_of(found: Analysis, name: str) -> Harm:
+    return _once(("harm", *found.key, name), lambda: harm_check(REGISTRY[name](), found.evidence))
 
 
 def _with_lines(found: Analysis, ranked: SuspiciousLabels, most: int | None) -> pd.DataFrame:
@@ -362,7 +403,7 @@ def usual_calibrators(found: Analysis) -> tuple[str, ...]:
 
 
 def comparison_key(found: Analysis, names: tuple[str, ...], ranked_on: str) -> tuple[Any, ...]:
-    return ("comparison", *found.key, names, ranked_on)
+    return ("comparison", *found.key, found.settings.bins, names, ranked_on)
 
 
 def comparison_ready(found: Analysis, names: tuple[str, ...], ranked_on: str) -> bool:
@@ -381,6 +422,7 @@ def comparison_of(
             [REGISTRY[name]() for name in names],
             audit=found.audit,
             ranked_on=ranked_on,
+            bins=found.settings.bins,
             progress=progress,
         ),
     )
@@ -434,5 +476,13 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
 
 def scored_table(found: Analysis, map_: CalibrationMap) -> bytes:
     """The user's rows with the calibrated score, as CSV safe to open in a spreadsheet."""
-    columns = found.ingested.columns
-    return scored_csv(found.ingested.table, map_.predict(columns.score, found.choice.membership))
+    columns, table = found.ingested.columns, found.ingested.table
+    blank = {ingest.MISSING: ""}
+    table = table.assign(
+        **{
+            name: table[name].cat.rename_categories(blank)
+            for name in columns.groups.columns
+            if ingest.MISSING in table[name].cat.categories
+        }
+    )
+    return scored_csv(table, map_.predict(columns.score, found.choice.membership))

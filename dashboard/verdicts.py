@@ -44,7 +44,7 @@ def overall(audit: Audit) -> Verdict:
         if len(audit.wrong_bins) > 1:
             notes.insert(
                 0,
-                f"{len(audit.wrong_bins)} of {audit.chance.cells} tested score bins are off by more than the tolerance.",
+                f"{len(audit.wrong_bins)} of {audit.bins_tested} tested score bins are off by more than the tolerance.",
             )
         return Verdict(Level.BAD, prefix + _gap_sentence(worst, shape(audit)), tuple(notes))
     if audit.level == "subgroup":
@@ -110,76 +110,86 @@ def _subgroup_sentence(audit: Audit) -> str:
     wrong = [group for group in audit.groups if group.wrong]
     first = wrong[0]
     assert first.gap is not None
-    others = (
-        f" {len(wrong) - 1} more {'subgroups are' if len(wrong) > 2 else 'subgroup is'} off too."
-        if len(wrong) > 1
-        else ""
-    )
+    gap, more = first.gap, len(wrong) - 1
+    others = f" {more} more {'subgroups are' if more > 1 else 'subgroup is'} off too." if more else ""
     return (
-        f"Fine overall, not for {first.group}: {w.points(first.gap.residual)} {_side(first.gap)} from "
-        f"{w.edge(first.gap.low)} to {w.edge(first.gap.high)} ({w.rows(first.gap.rows)}); the largest of "
-        f"{w.count(audit.group_chance.cells)} cells, where chance alone gives up to {w.points(audit.group_chance.limit)}."
-        f"{others}"
+        f"Fine overall, not for {first.group}: scores from {w.edge(gap.low)} to {w.edge(gap.high)} are "
+        f"{w.points(gap.residual)} {_side(gap)} (predicted {w.rate(gap.mean_score)}, observed "
+        f"{w.rate(gap.event_rate)}, {w.rows(gap.rows)}). {w.count(audit.cells_tested)} cells were searched; chance "
+        f"alone would give this one up to {w.points(gap.chance)}.{others}"
     )
 
 
 def _calibrated_sentence(audit: Audit) -> str:
     assert audit.largest is not None
-    searched = (
-        f" None of {w.count(len(audit.groups))} subgroups is off by more than chance and the tolerance."
-        if audit.groups
-        else ""
-    )
+    searched = ""
+    if audit.groups:
+        searched = (
+            f" None of {w.count(len(audit.groups))} subgroups is off by more than chance and the tolerance."
+        )
     return (
         f"Calibrated within noise: largest gap {w.points(audit.largest.residual)}, and up to "
-        f"{w.points(audit.chance.limit)} is expected by chance at this size.{searched}"
+        f"{w.points(audit.largest.chance)} is expected by chance at this size.{searched}"
     )
 
 
 def _unknown_sentence(audit: Audit) -> str:
-    rarer, number = (
-        ("positives", audit.positives)
-        if audit.positives <= audit.negatives
-        else ("negatives", audit.negatives)
-    )
-    size = f"only {w.rows(audit.n)} with about {w.count(max(number, 0))} {rarer}"
+    rarer, number = "positives", audit.positives
+    if audit.positives > audit.negatives:
+        rarer, number = "negatives", audit.negatives
+    size = f"Only {w.rows(audit.n)}, about {w.count(max(number, 0))} of them {rarer}"
     if audit.rows_needed > audit.n:
         return (
-            f"{size}. About {w.rows(audit.rows_needed)} would settle a gap of {w.points(audit.resolution)}."
+            f"{size}. About {w.count(audit.rows_needed)} rows would settle an average gap of "
+            f"{w.points(audit.resolution)}; a single score range needs more."
         )
-    return f"{size}, and no score bin has enough of them to test."
+    return f"{size}, and no score range has enough of them to test."
 
 
 def group_line(group: GroupFinding) -> str:
-    """A subgroup in a line: its largest gap, or why there is none."""
-    if group.gap is None:
-        return f"{group.group}: too few rows in every bin to test ({w.rows(group.rows)})"
-    mark = "off" if group.wrong else "within noise"
+    """A subgroup in a line: its largest gap with the rows that it is from, or why there is none."""
+    gap = group.gap
+    if gap is None:
+        return f"{group.group}: too few rows in every score range to test ({w.rows(group.rows)})"
+    mark = "" if group.wrong else "; could be chance"
     return (
-        f"{group.group}: {w.points(group.gap.residual)} {_side(group.gap)} from {w.edge(group.gap.low)} to "
-        f"{w.edge(group.gap.high)} ({mark}; {w.rows(group.rows)})"
+        f"{group.group}: scores from {w.edge(gap.low)} to {w.edge(gap.high)} are {w.points(gap.residual)} "
+        f"{_side(gap)} (predicted {w.rate(gap.mean_score)}, observed {w.rate(gap.event_rate)}, "
+        f"{w.rows(gap.rows)}{mark})"
     )
 
 
-def gate(audit: GateAudit, suspicious: int) -> Verdict:
-    """What the contradiction rate says about the labels, and which calibrator to use."""
-    expected = w.rate(audit.expected_d)
-    found = f"Labels contradict the scores on {w.rate(audit.d_hat)} of rows ({expected} would be expected if the labels were right and the scores calibrated)"
-    look = f" Look at the {w.count(suspicious)} labels listed under Label noise." if suspicious else ""
+def gate(audit: GateAudit, n: int) -> Verdict:
+    """Whether labels contradict the scores more than right labels would, and what the gate does about it."""
+    expected, excess = w.rate(audit.expected_d), audit.d_hat - audit.expected_d
+    found = (
+        f"Labels contradict the scores on {w.rate(audit.d_hat)} of rows; {expected} would be expected if the labels "
+        "were right and the scores calibrated."
+    )
+    if excess > 0.01:
+        found += (
+            f" That is about {w.rows(excess * n)} more than expected: check the least trusted labels first."
+        )
     if audit.rho == 0:
-        return Verdict(
-            Level.GOOD, f"{found}: the gate is shut, LWCal's map is used as it is.{look}", word="Gate shut"
-        )
+        sentence = f"{found} The gate stays shut: Gated-LWCal uses its map in full."
+        return Verdict(Level.GOOD, sentence, word="Few contradictions")
     if audit.rho < 1:
-        return Verdict(
-            Level.WATCH,
-            f"{found}: the gate is {w.rate(audit.rho)} open towards the raw score. Use {audit.score}.{look}",
-            word="Gate part open",
+        sentence = (
+            f"{found} The gate is {w.rate(audit.rho)} open: Gated-LWCal goes that far back to the raw score."
         )
-    return Verdict(
-        Level.BAD,
-        f"{found}: the gate is fully open, only the raw score is used. {audit.action}{look}",
-        word="Gate open",
+        return Verdict(Level.WATCH, sentence, word="Many contradictions")
+    sentence = f"{found} The gate is fully open: Gated-LWCal leaves the score as it is."
+    return Verdict(Level.BAD, sentence, word="Too many contradictions")
+
+
+def recommendation(audit: GateAudit, harm_at_n: float | None) -> str:
+    """The paper's recommendation by the contradiction rate, with what it would do to scores that are right."""
+    text = f"By the contradiction rate alone: {audit.score}. {audit.action}"
+    if harm_at_n is None:
+        return text
+    return (
+        f"{text} But LWCal sharpens: if these scores were right it would move them by {w.points(harm_at_n)}. Use it "
+        "only if Compare shows on clean labels that it helps."
     )
 
 
@@ -198,8 +208,21 @@ def harm(entry: Entry) -> str:
     if entry.harm is None:
         return "The harm check was not run."
     return (
-        f"If these scores were right, {entry.title} would move them by {w.points(entry.harm.at_n)} on average "
-        f"with {w.rows(entry.harm.n)}, and by {w.points(entry.harm.at_large)} with 20,000."
+        f"Harm check: if these scores were right, {entry.title} would still move them by "
+        f"{w.points(entry.harm.at_n)} on average at this size ({w.rows(entry.harm.n)})."
+    )
+
+
+def harm_warning(result: Comparison, entry: Entry) -> str | None:
+    """A warning where the method would move right scores further than it improved these; None otherwise."""
+    if entry.harm is None or entry.name == result.reference or result.basis.ranked == "no":
+        return None
+    gain = max(-entry.differences["ECE"].value, 0.0)
+    if entry.harm.at_n <= gain:
+        return None
+    return (
+        f"{entry.title} would move right scores by {w.points(entry.harm.at_n)} and improved these by "
+        f"{w.points(gain)}: it may do more harm than good."
     )
 
 
@@ -208,25 +231,38 @@ def comparison(result: Comparison) -> Verdict:
     if result.basis.ranked == "no":
         return Verdict(Level.UNKNOWN, result.verdict, word="Not ranked")
     if result.winner is None:
-        return Verdict(Level.WATCH, result.verdict, (result.basis.sentence,), word="No clear winner")
+        sentence = result.verdict.replace("No clear winner: ", "")
+        return Verdict(Level.WATCH, sentence, (result.basis.sentence,), word="No clear winner")
     return Verdict(Level.GOOD, result.verdict, (result.basis.sentence,), word="Clear winner")
 
 
 def suggested(result: Comparison) -> str:
-    """The calibrator that Export starts with: the winner; else the best that does little harm; else no change.
+    """The calibrator that Export starts with: of the best and those tied with it, the one that does least harm.
 
-    On labels that allow no ranking nothing is suggested over the score as it is.
+    No change where that is among them, or nothing may be ranked.
     """
-    if result.winner is not None:
-        return result.winner
+    if not result.tied or result.reference in result.tied:
+        return result.reference
+    candidates = [result.entry(name) for name in result.tied]
+    return min(candidates, key=lambda entry: entry.harm.at_large if entry.harm else 0.0).name
+
+
+def advice(result: Comparison, audit: Audit) -> str:
+    """What to do with the comparison, in a sentence: which map to take, or that none is better."""
+    name = suggested(result)
+    if name != result.reference:
+        entry = result.entry(name)
+        tied = [result.entry(other).title for other in result.tied if other != name]
+        if not tied:
+            return f"Take {entry.title}: it is clearly the best."
+        names = w.listed([entry.title, *tied])
+        return f"Take {entry.title}: of those that cannot be told apart ({names}) it does least harm."
     if result.basis.ranked == "no":
-        return "Identity"
-    present = [entry for entry in result.entries if entry.missing is None]
-    base = result.entry(result.reference)
-    better = [
-        entry
-        for entry in present
-        if entry.differences[result.ranked_on if result.ranked_on in entry.differences else "Brier"].upper < 0
-        and (entry.harm is None or entry.harm.at_large <= 0.02)
-    ]
-    return min(better, key=lambda entry: entry.metrics[result.ranked_on].value).name if better else base.name
+        return "Leave the scores as they are until a random sample of labels is checked, or the flip rates are known."
+    if audit.level == "subgroup":
+        wrong = next(group.group for group in audit.groups if group.wrong)
+        return (
+            f"Leave the scores of everyone as they are: no calibrator is clearly better. The problem is {wrong}; "
+            "add WLMC to the comparison, which corrects subgroups."
+        )
+    return "Leave the scores as they are: no calibrator is clearly better."

@@ -26,9 +26,10 @@ LABEL = _set(
 LABEL_WORDS = _set("label target outcome actual class truth response default result y")
 AUDIT = _set(
     "true_label label_true gold gold_label label_gold clean clean_label label_clean y_clean y_gold "
-    "audit audit_label verified verified_label adjudicated expert_label reviewed_label"
+    "audit audit_label verified verified_label adjudicated expert_label reviewed_label checked checked_label "
+    "reviewed rechecked geprueft geprüft"
 )
-AUDIT_WORDS = _set("true gold clean audit audited verified adjudicated expert truth")
+AUDIT_WORDS = _set("true gold clean audit audited verified adjudicated expert truth checked reviewed")
 ALSO_AUDIT = _set("y_true ytrue truth ground_truth actual true")
 SOURCE = _set("source sources sample_source data_source set_name pu_source origin")
 SOURCE_VALUES = _set("positive unlabelled unlabeled first second similar dissimilar superior inferior")

@@ -35,9 +35,12 @@ def guess_roles(columns: Mapping[str, Column]) -> Roles:
     weight = take(_weight_points)
     score = take(lambda n, c: _score_points(n, c, columns))
     label = take(lambda n, c: _label_points(n, c, columns.get(score or "")))
-    audit = take(_audit_points) if label is not None else None
-    if label is None:
-        label = take(_audit_points)  # a true label alone is simply the label
+    audit = None
+    if label is not None:
+        recorded = columns[label]
+        audit = take(lambda n, c: _audit_points(n, c, recorded))
+    else:
+        label = take(lambda n, c: _audit_points(n, c, None))  # a true label alone is simply the label
     confidence = take(_confidence_points)
     if score is None and confidence is not None:
         score, confidence = confidence, None
@@ -143,7 +146,7 @@ def _agreement(column: Column, score: Column | None) -> float:
     return abs(float(np.corrcoef(labels, scores)[0, 1]))
 
 
-def _audit_points(name: str, column: Column) -> float:
+def _audit_points(name: str, column: Column, label: Column | None) -> float:
     if column.is_time or not 1 <= column.distinct <= 20:
         return 0
     if names.is_known(name, names.AUDIT):
@@ -151,7 +154,23 @@ def _audit_points(name: str, column: Column) -> float:
     parts = set(names.words(name))
     if names.is_known(name, names.ALSO_AUDIT):
         return 60.0
-    return 50.0 if parts & names.AUDIT_WORDS and parts & {"label", "y", "class", "target"} else 0
+    if parts & names.AUDIT_WORDS and parts & {"label", "y", "class", "target"}:
+        return 50.0
+    return 40.0 if label is not None and _checks(column, label) else 0
+
+
+def _checks(column: Column, label: Column) -> bool:
+    """A mostly blank yes/no column that agrees with most labels where it is filled: somebody checked those rows."""
+    if len(column.data) != len(label.data) or column.missing < 0.2 * len(column.data) or label.missing:
+        return False
+    found = []
+    for one in (column.sample, label.sample):
+        mapping = guess_mapping(spelled(one.categories), one.name).mapping
+        if mapping is None:
+            return False
+        found.append(apply_mapping(one.categories, mapping)[0])
+    filled = np.isfinite(found[0]) & np.isfinite(found[1])
+    return int(filled.sum()) >= 20 and float((found[0] == found[1])[filled].mean()) > 0.6
 
 
 def _source_points(name: str, column: Column) -> float:

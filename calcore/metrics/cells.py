@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import optimize, sparse, special, stats
+from scipy import sparse, special, stats
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
@@ -62,6 +62,22 @@ class Cells:
     def residual(self) -> Floats:
         """Event rate minus mean score of each cell; NaN where no mass is left."""
         return np.divide(self.moment, self.mass, out=np.full(self.mass.shape, np.nan), where=self.mass > 0)
+
+    @property
+    def tested(self) -> NDArray[np.bool_]:
+        """Cells with rows and mass enough for a test."""
+        return np.asarray(np.isfinite(self.p_value) & (self.mass > 0))
+
+    def chance(self, row: int, level: float = LEVEL) -> Floats:
+        """Up to what |residual| chance alone gives each cell of a row as one of all that are searched, (bins,).
+
+        Bonferroni over the tested cells of the subgroups (row 0: over its own bins), at the cell's own error.
+        """
+        searched = self.tested[:1] if row == 0 else self.tested[1:]
+        z = -special.ndtri((1 - level) / 2 / max(int(searched.sum()), 1))
+        gap = np.full(len(self.bins), np.nan)
+        np.divide(z * self.error[row], self.mass[row], out=gap, where=self.mass[row] > 0)
+        return gap
 
     @property
     def too_few(self) -> NDArray[np.bool_]:
@@ -147,45 +163,6 @@ def cells(
         evidence.model.basis,
         evidence.model.assumptions,
     )
-
-
-@dataclass(frozen=True)
-class ChanceGap:
-    """Up to what gap (95 %) the largest of ``cells`` would show if the score were calibrated."""
-
-    limit: float
-    cells: int
-
-
-def chance_gaps(table: Cells, min_mass: float = 0.0) -> tuple[ChanceGap, ChanceGap]:
-    """What chance alone gives the largest |residual| of the population's bins, and of the subgroups' cells.
-
-    Only cells that are tested count: enough rows, and (subgroups) a mass above ``min_mass``. The limit x solves
-    sum over cells of P(|noise of the cell| > x) = 5 %: Bonferroni, so a little high where subgroups overlap.
-    """
-    error = np.where(np.isfinite(table.null_error), table.null_error, table.standard_error)
-    tested = np.isfinite(table.p_value) & (table.mass > 0)
-    tested[1:] &= (table.group_mass > min_mass)[1:, None]
-    found = []
-    for rows in (slice(0, 1), slice(1, None)):
-        used = tested[rows]
-        if not used.any():
-            found.append(ChanceGap(float("nan"), 0))
-            continue
-        spread = error[rows][used] / table.mass[rows][used]
-        found.append(ChanceGap(_union_limit(spread[spread > 0]), int(used.sum())))
-    return found[0], found[1]
-
-
-def _union_limit(spread: Floats) -> float:
-    """The x at which the chances of |N(0, spread)| > x add up to 5 %."""
-    if not spread.size:
-        return 0.0
-
-    def excess(x: float) -> float:
-        return float(2 * special.ndtr(-x / spread).sum()) - (1 - LEVEL)
-
-    return float(optimize.brentq(excess, 0.0, 10.0 * spread.max(), rtol=1e-6))
 
 
 def max_ece(

@@ -25,13 +25,13 @@ def group_error_bars(
     chance: float | None = None,
     basis: str | None = None,
 ) -> Chart:
-    """The ECE of each of the first ``top`` subgroups, the largest on top.
+    """The ECE of each of the first ``top`` subgroups, those that are clearly off first, then the largest.
 
     ``reference`` is the whole population's ECE and ``chance`` what chance alone gives, each a line; ``basis``
     names the labels where they are not the outcomes. Returns the bars, a table of them, and its words.
     """
     known = [group for group in groups if np.isfinite(group.error)]
-    shown = sorted(known[: max(top, 0)], key=lambda group: -group.error)
+    shown = sorted(known[: max(top, 0)], key=lambda group: (not group.wrong, -group.error))
     table = _table(shown)
     if not shown:
         figure = theme.nothing("No subgroup is large enough to measure.")
@@ -45,7 +45,12 @@ def group_error_bars(
     legend = [trace.name for trace in figure.data]
     extra = theme.title_height(title) + theme.legend_height(legend)
     theme.base_layout(figure, 70 + ROW_HEIGHT * len(shown) + extra, title)
-    furthest = max([shown[0].error, *(v for v in (reference, chance) if v is not None and np.isfinite(v))])
+    furthest = max(
+        [
+            *(group.error for group in shown),
+            *(v for v in (reference, chance) if v is not None and np.isfinite(v)),
+        ]
+    )
     figure.update_layout(barmode="overlay", bargap=0.3, showlegend=True)
     figure.update_xaxes(
         title={"text": "ECE of the subgroup" if basis is None else f"ECE of the subgroup, {basis}"},
@@ -71,6 +76,7 @@ def _add_bars(figure: go.Figure, shown: Sequence[GroupFinding], wrong: bool) -> 
     color = theme.BAD if wrong else theme.GOOD
     figure.add_bar(
         orientation="h",
+        width=0.7,
         x=[round(shown[i].error, 5) for i in at],
         y=at,
         text=[escaped(wording.error(shown[i].error)) for i in at],

@@ -105,6 +105,7 @@ def base_layout(figure: go.Figure, height: int, title: str | None = None) -> go.
         paper_bgcolor=CLEAR,
         plot_bgcolor=CLEAR,
         font={"size": FONT},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": NEUTRAL},
         dragmode=False,
         hovermode="closest",
         hoverlabel={"align": "left", "namelength": 0},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard import services
+from dashboard import wording as w
 from dashboard.state import AppState, change_settings, get_state
 
 MEANINGS = {
@@ -92,6 +94,7 @@ def _audit(state: AppState) -> dict[str, object]:
     assert state.ingested is not None
     if state.ingested.roles.audit is None:
         return {"audit_random": False, "measure_on": "labels"}
+    _counted_rates(state)
     random = st.checkbox(
         "The audited rows are a random sample (or all rows)",
         value=state.settings.audit_random,
@@ -101,3 +104,25 @@ def _audit(state: AppState) -> dict[str, object]:
     if random == state.settings.audit_random:
         return {"audit_random": random}
     return {"audit_random": random, "measure_on": "audit" if random else "labels"}
+
+
+def _counted_rates(state: AppState) -> None:
+    """Flip rates counted on the audited rows, to be taken over with one click."""
+    assert state.ingested is not None
+    found = services.audited_flip_rates(state.ingested)
+    if found is None:
+        return
+    st.markdown(
+        f"On {w.rows(found.disagreement.n)} with both labels they disagree on {w.rate(found.disagreement.value)}. "
+        f"Recorded positive though negative: {w.rate(found.rho0.value)} (95 % interval {w.rates(*found.rho0.interval)}); "
+        f"recorded negative though positive: {w.rate(found.rho1.value)} ({w.rates(*found.rho1.interval)})."
+    )
+    rates = {"rho0": round(found.rho0.value, 4), "rho1": round(found.rho1.value, 4)}
+    usable = sum(rates.values()) < 1 and state.settings.labels == "noisy"
+    taken = state.settings.rho0 == rates["rho0"] and state.settings.rho1 == rates["rho1"]
+    if usable and not taken and st.button("Use these rates", key="use-rates", icon=":material/check:"):
+        change_settings(**rates)
+        for key in ("rates-known", "rho0", "rho1"):
+            st.session_state.pop(key, None)
+        get_state().analysed = False
+        st.rerun()

@@ -39,8 +39,8 @@ def roles(state: AppState) -> None:
             wanted[role] = _pick(place, role, words, names, getattr(current, role))
     groups = st.multiselect(
         "Subgroup columns",
-        names,
-        default=[name for name in current.groups if name in names],
+        [name for name in names if name not in wanted.values()],
+        default=[name for name in current.groups if name not in wanted.values()],
         help="Every value and every pair of values of these columns is checked as a subgroup.",
         key="role-groups",
     )

@@ -53,7 +53,16 @@ def require_analysis() -> Analysis:
             "The file is read. Say what its columns and labels mean, then press Analyse.",
             icon=":material/tune:",
         )
-        st.page_link(VIEWS["data"], label="Go to Data", icon=":material/upload_file:")
+        left, right = st.columns(2)
+        left.page_link(VIEWS["data"], label="Go to Data", icon=":material/upload_file:")
+        try:
+            services.check_ready(state)
+        except InputError as error:
+            problem(error)
+        else:
+            if right.button("Analyse", type="primary", key="analyse-here", icon=":material/speed:"):
+                state.analysed = True
+                st.rerun()
         st.stop()
     try:
         return services.analysis(state)
@@ -93,7 +102,7 @@ def draw(
     """A chart with alt text, picture download and its table twin. Returns the selection."""
     config: dict[str, Any] = {
         "displaylogo": False,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+        "modeBarButtons": [["toImage"]],
         "toImageButtonOptions": {"format": "svg", "filename": key},
     }
     event: Any = st.plotly_chart(

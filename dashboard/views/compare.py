@@ -7,6 +7,7 @@ import streamlit as st
 from calcore.calibrators import REGISTRY
 from calcore.comparison import Comparison
 from calcore.errors import InputError
+from calcore.maps import CalibrationMap
 from dashboard import services, verdicts
 from dashboard import wording as w
 from dashboard.charts.comparison import differences_chart, error_against_loss
@@ -55,11 +56,11 @@ def compared(found: Analysis, names: tuple[str, ...], ranked_on: str) -> Compari
 
 
 def page() -> None:
-    found = require_analysis()
     head(
         "Compare",
         "Each calibrator is measured on rows that it was not fitted on; lower is better, except AUC.",
     )
+    found = require_analysis()
     names, ranked_on = chosen(found)
     result = compared(found, names, ranked_on)
     if result is None:
@@ -67,7 +68,7 @@ def page() -> None:
     banner(verdicts.comparison(result))
     st.dataframe(comparison_table(result), hide_index=True, key="comparison-table")
     st.caption(
-        f"Measured {escape(result.measured.model.basis)} on {w.rows(result.measured.n)}, {result.folds} folds; intervals 95 %. "
+        f"Measured {services.measured_words(found) if result.basis.case != 'audit' else 'against the clean audit labels'} on {w.rows(result.measured.n)}, {result.folds} folds; intervals 95 %. "
         "Harm: how far the method moves scores that are right. Log loss: scores clipped at 1e-6."
     )
     for entry in result.entries:
@@ -79,32 +80,48 @@ def page() -> None:
     finish(found, result, suggestion)
     draw(differences_chart(result, ranked_on), key="differences")
     draw(error_against_loss(result), key="error-against-loss")
-    maps = [(entry.title, entry.map) for entry in result.entries if entry.map is not None]
-    draw_maps(found, maps, key="maps")
+    draw_maps(found, shown_maps(result, suggestion), key="maps")
+
+
+def shown_maps(result: Comparison, suggestion: str) -> list[tuple[str, CalibrationMap]]:
+    """The suggested map, the score and the two best others: more curves could not be told apart."""
+    present = [entry for entry in result.entries if entry.missing is None]
+    best = sorted(present, key=lambda entry: entry.metrics[result.ranked_on].value)
+    names = dict.fromkeys([suggestion, *(entry.name for entry in best), result.reference])
+    return [
+        (entry.title, entry.map) for name in list(names)[:4] if (entry := result.entry(name)).map is not None
+    ]
 
 
 def finish(found: Analysis, result: Comparison, suggestion: str) -> None:
     entry = result.entry(suggestion)
+    st.subheader("What to do", anchor=False)
+    st.markdown(escape(verdicts.advice(result, services.audit_of(found))))
+    caution = verdicts.harm_warning(result, entry)
+    if caution:
+        st.warning(escape(caution), icon=":material/warning:")
+    elif suggestion != result.reference:
+        st.caption(escape(verdicts.harm(entry)))
     left, right = st.columns(2)
-    try:
-        exported = services.export_of(found, result, suggestion)
-    except InputError as error:
-        problem(error)
-        return
-    left.download_button(
-        f"Download the map of {entry.title}",
-        exported.json,
-        file_name=f"{suggestion}.calibration.json",
-        mime="application/json",
-        on_click="ignore",
-        type="primary",
-        key="download-suggested",
-        icon=":material/download:",
-    )
-    if right.button("More formats and other calibrators", key="to-export", icon=":material/arrow_forward:"):
+    if suggestion != result.reference:
+        try:
+            exported = services.export_of(found, result, suggestion)
+        except InputError as error:
+            problem(error)
+            return
+        left.download_button(
+            f"Download the map of {entry.title}",
+            exported.json,
+            file_name=f"{suggestion}.calibration.json",
+            mime="application/json",
+            on_click="ignore",
+            type="primary",
+            key="download-suggested",
+            icon=":material/download:",
+        )
+    if right.button("All formats and other calibrators", key="to-export", icon=":material/arrow_forward:"):
         get_state().export_choice = suggestion
         st.switch_page(VIEWS["export"])
-    st.caption(escape(verdicts.harm(entry)))
 
 
 page()

@@ -13,8 +13,8 @@ from dashboard.state import get_state
 
 
 def page() -> None:
-    found = require_analysis()
     head("Export", "A calibration map for production, read back and compared before you get it.")
+    found = require_analysis()
     result = services.latest_comparison(found)
     if result is None:
         st.info(
@@ -41,6 +41,9 @@ def page() -> None:
         return
     st.caption(escape(REGISTRY[name].summary))
     st.markdown(escape(verdicts.harm(entry)))
+    caution = verdicts.harm_warning(result, entry)
+    if caution:
+        st.warning(escape(caution), icon=":material/warning:")
     for warning in exported.map.warnings:
         st.warning(escape(warning[:1].upper() + warning[1:]), icon=":material/warning:")
     st.caption(escape(result.verdict))

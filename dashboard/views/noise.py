@@ -13,8 +13,8 @@ from dashboard.components.text import escape
 
 
 def page() -> None:
-    found = require_analysis()
     head("Label noise", "Where labels contradict the score, and what to do about it.")
+    found = require_analysis()
     fitted = services.gate_of(found)
     if fitted is None:
         st.info(
@@ -25,12 +25,11 @@ def page() -> None:
     audit, labels = fitted.audit_, found.evidence.label
     assert labels is not None
     suspicious = services.suspicious_of(found)
-    banner(verdicts.gate(audit, services.suspicious_count(found)))
+    banner(verdicts.gate(audit, found.evidence.n))
     draw(gate_chart(audit, center=fitted.center, width=fitted.width), key="gate")
-    st.markdown(
-        f"**Recommended:** {escape(audit.score)}. {escape(audit.action)} "
-        f"(contradiction rate {w.error(audit.d_hat)}, gate rho {w.error(audit.rho)})"
-    )
+    harm = services.harm_of(found, "GatedLWCal" if audit.rho else "LWCal")
+    st.markdown(f"**What the paper recommends.** {escape(verdicts.recommendation(audit, harm.at_n))}")
+    st.caption(f"Contradiction rate {w.error(audit.d_hat)}, gate rho {w.error(audit.rho)}.")
     st.caption(
         "The contradiction rate mixes wrong labels with a weak model: a model that is unsure contradicts right labels too."
     )

@@ -46,32 +46,33 @@ def worst_groups(found: Analysis) -> None:
         )
         st.caption(f"Nothing to show: {reason}.")
         return
-    for group in audit.groups[:3]:
+    for group in services.worst_groups(found):
         icon = ":material/warning:" if group.wrong else ":material/check:"
         st.markdown(f"{icon} {escape(verdicts.group_line(group))}")
     st.caption(
-        f"Of {w.count(len(audit.groups))} subgroups; by chance the largest gap of {w.count(audit.group_chance.cells)} "
-        f"cells would reach {w.points(audit.group_chance.limit)}."
+        f"The worst of {w.count(len(audit.groups))} subgroups, over {w.count(audit.cells_tested)} cells tested together."
     )
     st.page_link(VIEWS["subgroups"], label="All subgroups", icon=":material/grid_on:")
 
 
 def gate(found: Analysis) -> None:
     fitted = services.gate_of(found)
-    st.subheader("Can the labels be trusted?", anchor=False)
+    st.subheader("Do the labels fit the scores?", anchor=False)
     if fitted is None:
         st.caption("The gate needs a recorded label on each row; these labels have none.")
         return
-    banner(verdicts.gate(fitted.audit_, services.suspicious_count(found)))
-    st.page_link(VIEWS["noise"], label="Labels that look wrong", icon=":material/rule:")
+    banner(verdicts.gate(fitted.audit_, found.evidence.n))
+    st.page_link(VIEWS["noise"], label="Labels to check first", icon=":material/rule:")
 
 
 def page() -> None:
-    found = require_analysis()
     head("Overview", "Should you worry, where, and what to do next.")
+    found = require_analysis()
     measured_on(found)
     audit = services.audit_of(found)
     banner(verdicts.overall(audit))
+    if st.button("Compare calibrators", type="primary", icon=":material/compare_arrows:", key="to-compare"):
+        st.switch_page(VIEWS["compare"])
     headline(found)
     draw(
         reliability_chart(
@@ -88,8 +89,6 @@ def page() -> None:
     with right:
         gate(found)
     st.caption(escape(verdicts.data_line(found.ingested.report)))
-    if st.button("Compare calibrators", type="primary", icon=":material/compare_arrows:", key="to-compare"):
-        st.switch_page(VIEWS["compare"])
 
 
 page()

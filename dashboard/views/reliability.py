@@ -10,7 +10,6 @@ from dashboard import services
 from dashboard import wording as w
 from dashboard.charts.reliability import reliability_chart
 from dashboard.components.page import assumptions, draw, head, measured_on, problem, require_analysis
-from dashboard.components.text import escape
 from dashboard.services import Analysis
 
 
@@ -24,7 +23,7 @@ def controls(found: Analysis) -> tuple[str, int, list[str], int | None]:
         key="strategy",
         required=True,
     )
-    bins = right.slider("Number of bins", 2, 40, 15, key="bins")
+    bins = right.slider("Number of bins", 2, 40, found.settings.bins, key="bins")
     names = list(services.available(found))
     chosen = left.multiselect(
         "Calibrators",
@@ -48,8 +47,8 @@ def controls(found: Analysis) -> tuple[str, int, list[str], int | None]:
 
 
 def page() -> None:
-    found = require_analysis()
     head("Reliability", "Of all the cases scored 0.7, did the event happen 70 % of the time?")
+    found = require_analysis()
     measured_on(found)
     strategy, bins, names, group = controls(found)
     curves = []
@@ -69,7 +68,7 @@ def page() -> None:
     )
     first = curves[0][1]
     st.caption(
-        f"{w.rows(first.n)}, measured {escape(first.basis)}; intervals 95 % ({first.method}); grey: too few rows to test."
+        f"{w.rows(first.n)}, measured {services.measured_words(found)}; intervals 95 % ({first.method}); grey: too few rows to test."
     )
     if group is None:
         for name in names:

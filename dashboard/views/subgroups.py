@@ -63,8 +63,8 @@ def cell_rows(found: Analysis, group: int, place: int) -> None:
 
 
 def page() -> None:
-    found = require_analysis()
     head("Subgroups", "For whom is the score off, and in which direction?")
+    found = require_analysis()
     measured_on(found)
     audit = services.audit_of(found)
     if not found.choice.subgroups:

@@ -179,3 +179,29 @@ def test_scores_of_only_zero_and_one_are_called_decisions(app, view):
     go(app, view)
     if view == "overview":
         assert "decisions, not probabilities" in messages(app)
+
+
+def test_a_partly_checked_column_becomes_the_audit_and_offers_its_flip_rates(app):
+    rows = csv_bytes(2000, flips=0.15).decode().splitlines()
+    true = csv_bytes(2000).decode().splitlines()
+    checked = [line.split(",")[1] if i % 4 == 0 else "" for i, line in enumerate(true[1:])]
+    data = "\n".join(
+        [rows[0] + ",checked", *(f"{r},{c}" for r, c in zip(rows[1:], checked, strict=True)), ""]
+    )
+    upload(app, data.encode())
+    assert app.radio(key="labels-mean").value == "noisy"
+    assert any("with both labels they disagree on" in part.value for part in app.markdown)
+    app.button(key="use-rates").click().run()
+    assert app.toggle(key="rates-known").value
+    app.button(key="analyse").click().run()
+    assert not app.exception
+    assert "Noise-corrected" in messages(app)
+
+
+def test_the_advice_is_one_and_the_same_on_compare_and_export(app):
+    go(app, "overview")
+    app.button(key="sample-from-guard").click().run()
+    go(app, "compare")
+    advice = next(part.value for part in app.markdown if part.value.startswith("Take"))
+    go(app, "export")
+    assert app.selectbox(key="export-name").format_func(app.selectbox(key="export-name").value) in advice
