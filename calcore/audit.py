@@ -66,7 +66,8 @@ class GroupFinding:
 class Audit:
     """What a verdict is made from.
 
-    ``level`` is "wrong" (a gap overall), "subgroup" (only in a subgroup), "calibrated" or "cannot tell".
+    ``level`` is "wrong" (a gap overall), "subgroup" (only in a subgroup), "calibrated", "cannot tell", or
+    "contradiction": the stated rates or prior would need event rates outside [0, 1].
     ``wrong_bins`` are the bins that are significantly off by more than ``tolerance``, the largest first;
     ``largest`` the largest tested gap; ``bins_tested`` and ``cells_tested`` how many were searched.
     ``rows_needed`` would settle a gap of ``resolution``. ``groups`` the worst first.
@@ -121,7 +122,12 @@ def audit(
     draws = float(evidence.source_size.min())
     population = evidence.population_size
     positives = evidence.base_rate * population
-    if wrong:
+    contradicted = not -1e-9 <= evidence.base_rate <= 1 + 1e-9 or bool(
+        (reliability.contradiction & table.tested[0]).any()
+    )
+    if contradicted:
+        level = "contradiction"
+    elif wrong:
         level = "wrong"
     elif any(group.wrong for group in groups):
         level = "subgroup"

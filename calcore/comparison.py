@@ -20,6 +20,9 @@ from calcore.metrics.scores import LOG_CLIP, brier_terms, log_loss_terms
 from calcore.observation import Clean, Noisy
 from calcore.validation import Floats
 
+#: Fewer clean audit labels than this rank nothing.
+FEWEST_AUDITED = 30
+
 Progress = Callable[[str, float], None]
 
 
@@ -95,6 +98,13 @@ class Comparison:
 def ranking_basis(evidence: Evidence, audit: Evidence | None) -> RankingBasis:
     """Which labels a comparison of this evidence is measured on, and what that allows."""
     model = evidence.model
+    if audit is not None and (audit.n < FEWEST_AUDITED or not 0 < audit.base_rate < 1):
+        return RankingBasis(
+            "audit",
+            "no",
+            f"Not ranked: the clean audit sample has {audit.n:,} rows of {'one class' if audit.n >= FEWEST_AUDITED else 'both classes'}; "
+            f"at least {FEWEST_AUDITED} rows with both outcomes are needed.",
+        )
     if audit is not None:
         return RankingBasis(
             "audit", "yes", f"Ranked on a random sample of {audit.n:,} clean audit labels, with intervals."

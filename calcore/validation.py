@@ -27,6 +27,11 @@ def as_floats(values: ArrayLike, name: str) -> Floats:
     Takes lists, numpy, pandas with its nullable and Arrow types, and Arrow arrays; a single column may have
     the shape (n, 1). Raises InputError on what is not a number, or on another shape.
     """
+    if np.ma.isMaskedArray(values):
+        raise InputError(f"{name}: is a masked array; remove the masked rows or fill them")
+    kind = getattr(getattr(values, "dtype", None), "kind", "f")
+    if kind in "mMc":
+        raise InputError(f"{name}: holds {'complex numbers' if kind == 'c' else 'times'}, not numbers")
     try:
         if isinstance(values, (pd.Series, pd.Index)):
             array = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -80,7 +85,9 @@ def as_weights(values: ArrayLike | None, n: int) -> Floats | None:
         raise InputError(f"weight missing, infinite or negative {_positions(wrong)}: remove these rows")
     if not weights.any():
         raise InputError("every weight is zero: nothing is left to compute on")
-    return weights
+    # squares of weights must neither vanish nor overflow; within reason the scale stays as given
+    largest = float(weights.max())
+    return weights if 1e-100 < largest < 1e100 else weights / largest
 
 
 def as_codes(values: ArrayLike, n: int, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -156,6 +156,12 @@ def smallest_share(settings: Settings, rows: int) -> float:
     return max(settings.min_mass, min(50 / max(rows, 1), 0.1))
 
 
+def left_out(found: Analysis) -> int:
+    """Kept rows of the file that the measured evidence does not use."""
+    report = found.ingested.report
+    return found.measured.dropped - (report.rows_read - report.rows_kept)
+
+
 def measured_words(found: Analysis) -> str:
     """What results are measured against, in words."""
     if found.audit is not None and found.measured is found.audit:
@@ -380,6 +386,8 @@ def _with_lines(found: Analysis, ranked: SuspiciousLabels, most: int | None) -> 
     roles = found.ingested.roles
     others = [name for name in found.ingested.table.columns if name not in (roles.score, roles.label)]
     rest = found.ingested.table[others].iloc[rows].reset_index(drop=True)
+    # a column of the file keeps its name unless it is one of ours
+    rest.columns = [f"{name} (file)" if name in table.columns else name for name in others]
     return pd.concat([table, rest], axis=1)
 
 

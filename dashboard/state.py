@@ -50,11 +50,17 @@ class AppState:
     export_choice: str | None = None
     results: OrderedDict[tuple[Any, ...], Any] = field(default_factory=OrderedDict)
 
+    def key(self, name: str) -> str:
+        """The key of a widget that belongs to the open file: another file starts with fresh ones."""
+        return f"{name}-{self.parsed.sha256[:8]}" if self.parsed is not None else name
+
     def remember(self, key: tuple[Any, ...], value: Any) -> Any:
         self.results[key] = value
         self.results.move_to_end(key)
-        while len(self.results) > _KEPT_RESULTS:
-            self.results.popitem(last=False)
+        # the comparison that was looked at last took longest: it goes only with its file
+        old = [k for k in self.results if k not in (key, self.latest_comparison)]
+        for k in old[: len(self.results) - _KEPT_RESULTS]:
+            del self.results[k]
         return value
 
 

@@ -9,6 +9,7 @@ from calcore.audit import Audit, Gap, GroupFinding
 from calcore.calibrators import GateAudit
 from calcore.comparison import Comparison, Entry
 from calcore.ingest import IngestReport
+from calcore.metrics import Estimate
 from dashboard import wording as w
 
 
@@ -35,10 +36,20 @@ class Verdict:
         return self.word or self.level.value
 
 
-def overall(audit: Audit) -> Verdict:
+def overall(audit: Audit, auc: Estimate | None = None) -> Verdict:
     """The verdict on a score: what is off, by how much, on how many rows, and what chance would give."""
     prefix = _prefix(audit)
     notes = list(_cautions(audit))
+    if auc is not None and auc.interval is not None and auc.interval[1] < 0.5:
+        notes.insert(
+            0,
+            f"The score ranks the wrong way round: cases with the event score lower (AUC {w.error(auc.value)}).",
+        )
+    if audit.level == "contradiction":
+        sentence = _contradiction_sentence(audit)
+        return Verdict(
+            Level.UNKNOWN, sentence, tuple(_cautions(audit)), word="The stated rates contradict the data"
+        )
     if audit.level == "wrong":
         worst = audit.wrong_bins[0]
         if len(audit.wrong_bins) > 1:
@@ -46,18 +57,22 @@ def overall(audit: Audit) -> Verdict:
                 0,
                 f"{len(audit.wrong_bins)} of {audit.bins_tested} tested score bins are off by more than the tolerance.",
             )
-        return Verdict(Level.BAD, prefix + _gap_sentence(worst, shape(audit)), tuple(notes))
+        return Verdict(Level.BAD, _joined(prefix, _gap_sentence(worst, shape(audit))), tuple(notes))
     if audit.level == "subgroup":
-        return Verdict(Level.WATCH, prefix + _subgroup_sentence(audit), tuple(notes))
+        return Verdict(Level.WATCH, _joined(prefix, _subgroup_sentence(audit)), tuple(notes))
     if audit.level == "calibrated":
-        return Verdict(Level.GOOD, prefix + _calibrated_sentence(audit), tuple(notes))
-    return Verdict(Level.UNKNOWN, prefix + _unknown_sentence(audit), tuple(notes))
+        return Verdict(Level.GOOD, _joined(prefix, _calibrated_sentence(audit)), tuple(notes))
+    return Verdict(Level.UNKNOWN, _joined(prefix, _unknown_sentence(audit)), tuple(notes))
 
 
 def _prefix(audit: Audit) -> str:
     """Never a plain statement about labels that are not the outcomes."""
     basis = audit.basis
     return "" if basis == "against the labels" else f"{basis[0].upper()}{basis[1:]}: "
+
+
+def _joined(prefix: str, sentence: str) -> str:
+    return f"{prefix}{sentence[0].lower()}{sentence[1:]}" if prefix else sentence
 
 
 def _cautions(audit: Audit) -> list[str]:
@@ -70,7 +85,7 @@ def _cautions(audit: Audit) -> list[str]:
         found.append("These scores are only 0 and 1: they are decisions, not probabilities.")
     elif audit.constant_score:
         found.append("Every row has the same score: there is one point to judge.")
-    if audit.reliability.contradiction.any():
+    if audit.level != "contradiction" and audit.reliability.contradiction.any():
         found.append(
             "In some bins the stated rates would need an event rate below 0 or above 1: they contradict the data there."
         )
@@ -104,6 +119,17 @@ def _gap_sentence(gap: Gap, pattern: str) -> str:
 
 def _side(gap: Gap) -> str:
     return "too high" if gap.residual < 0 else "too low"
+
+
+def _contradiction_sentence(audit: Audit) -> str:
+    table = audit.reliability
+    bad = [j for j in range(len(table)) if table.contradiction[j] and not table.too_few[j]]
+    if bad:
+        j = max(bad, key=lambda k: abs(table.event_rate[k] - 0.5))
+        where = f"scores from {w.edge(table.low[j])} to {w.edge(table.high[j])} would need an event rate of {w.rate(table.event_rate[j])}"
+    else:
+        where = f"the whole population would need an event rate of {w.rate(audit.base_rate)}"
+    return f"With what was said of the labels, {where}. Check the class prior or the flip rates on the Data page."
 
 
 def _subgroup_sentence(audit: Audit) -> str:

@@ -25,6 +25,8 @@ class Isotonic(Calibrator):
     summary = "Any rising staircase; needs about a thousand rows, merges scores that it cannot tell apart."
 
     def _fit(self, evidence: Evidence) -> MapFunction:
+        if not (evidence.mass > 0).any():
+            self._warn("no row carries mass of the population: the map is constant")
         if (evidence.mass < 0).any():
             self._warn("some rows have negative mass: fitted on bins whose mass is positive")
         return fit_isotonic(evidence)
@@ -33,6 +35,8 @@ class Isotonic(Calibrator):
 def fit_isotonic(evidence: Evidence) -> MapFunction:
     """The isotonic map of any evidence."""
     x, positive, mass = _steps(evidence)
+    if not x.size:
+        return ConstantFunction(value=float(evidence.positive.sum() > 0))
     if x.size == 1:
         return ConstantFunction(value=float(np.clip(positive[0] / mass[0], 0.0, 1.0)))
     fitted = optimize.isotonic_regression(positive / mass, weights=mass).x
@@ -62,6 +66,8 @@ def _steps(evidence: Evidence) -> tuple[Floats, Floats, Floats]:
         middle = sum_by(place, x, count) / np.maximum(sum_by(place, None, count), 1)
         return middle[good], sum_by(place, positive, count)[good], total[good]
     heavy = mass > tiny
+    if not heavy.any():
+        return x[:0], positive[:0], mass[:0]
     owner = np.cumsum(heavy) - heavy
     last = int(heavy.sum()) - 1
     owner = np.minimum(owner, last)

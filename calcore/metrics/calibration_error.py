@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
 from calcore.metrics.results import CalibrationError, provenance
-from calcore.metrics.uncertainty import SourceSums, invert, null_draws, number_of_draws
+from calcore.metrics.uncertainty import SourceSums, Z, honest_interval, invert, null_draws, number_of_draws
 from calcore.sums import sum_by
 from calcore.validation import Floats
 
@@ -67,7 +68,17 @@ def _binned(
     key, count = made.index(evidence.score), len(made)
     sums = SourceSums.of(evidence, evidence.residual, key, count)
     moment = sums.total.sum(axis=0)
-    mass = sum_by(key, evidence.mass, count)
+    mass = _separated_mass(evidence, key, count)
+    if not (mass > 0).any():
+        return CalibrationError(
+            name=name,
+            value=float("nan"),
+            interval=None,
+            standard_error=None,
+            bins=count,
+            strategy=made.strategy,
+            **provenance(evidence, "no bin holds mass that is separated from 0"),
+        )
     noise = null_draws(evidence, key, count, number_of_draws(count))
     observed = float(statistic(moment[None], mass)[0])
     variance = np.fmax(sums.variance(), noise.var(axis=0))
@@ -79,7 +90,7 @@ def _binned(
     return CalibrationError(
         name=name,
         value=observed,
-        interval=result.interval,
+        interval=honest_interval(evidence, result.interval, 1.0),
         standard_error=None,
         noise_floor=result.noise_floor,
         noise_limit=result.noise_limit,
@@ -89,3 +100,14 @@ def _binned(
         where=where,
         **provenance(evidence),
     )
+
+
+def _separated_mass(evidence: Evidence, key: NDArray[np.int64], count: int) -> Floats:
+    """Mass of each bin; 0 where a corrected mass is not separated from 0, so that no gap is divided by noise."""
+    mass = sum_by(key, evidence.mass, count)
+    if not evidence.model.corrected or evidence.label is not None:
+        return mass
+    # weights as counts: which bins count must not depend on what weights mean, as values do not
+    counted = replace(evidence, weighting="frequency", weight_squared=evidence.weight, unit=None)
+    error = np.sqrt(SourceSums.of(counted, counted.mass, key, count).variance())
+    return np.where(mass > Z * np.nan_to_num(error), mass, 0.0)

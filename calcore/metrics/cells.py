@@ -18,6 +18,7 @@ from calcore.metrics.uncertainty import (
     SEED,
     SourceSums,
     holm,
+    honest_interval,
     invert,
     null_draws,
     null_variance,
@@ -299,7 +300,7 @@ def _maximum(
     return CalibrationError(
         name=name,
         value=observed,
-        interval=result.interval,
+        interval=honest_interval(evidence, result.interval, 1.0),
         standard_error=None,
         noise_floor=result.noise_floor,
         noise_limit=result.noise_limit,

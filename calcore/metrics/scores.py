@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calcore.evidence import Evidence
 from calcore.metrics.results import Estimate, provenance
-from calcore.metrics.uncertainty import LEVEL, Z, variance_of_sum
+from calcore.metrics.uncertainty import LEVEL, Z, effective_draws, honest_interval, variance_of_sum
 from calcore.sums import sum_by
 from calcore.validation import Floats
 
@@ -17,7 +17,7 @@ LOG_CLIP = 1e-6
 
 def brier(evidence: Evidence) -> Estimate:
     """Brier score: the sum of a (1 - f)^2 + b f^2 (LWCal, Eq. 8), with a Wald interval."""
-    return _linear(evidence, "Brier", brier_terms(evidence))
+    return _linear(evidence, "Brier", brier_terms(evidence), most=1.0)
 
 
 def brier_terms(evidence: Evidence) -> Floats:
@@ -56,7 +56,13 @@ def auc(evidence: Evidence) -> Estimate:
     influence = evidence.positive * (
         b_below[place] / (positive * negative) - value / positive
     ) + evidence.negative * (a_above[place] / (positive * negative) - value / negative)
-    return _estimate(evidence, "AUC", value, influence)
+    found = _estimate(evidence, "AUC", value, influence, most=1.0)
+    if found.interval is not None and not evidence.model.corrected and found.value in (0.0, 1.0):
+        # a perfect ranking has no spread: what so many rows of the rarer class could still hide, as for a rate
+        rarer = min(positive, negative) * effective_draws(evidence)
+        hidden = Z**2 / (rarer + Z**2)
+        return replace(found, interval=(1 - hidden, 1.0) if found.value == 1 else (0.0, hidden))
+    return found
 
 
 def macro_f1(evidence: Evidence, threshold: float = 0.5) -> Estimate:
@@ -72,7 +78,9 @@ def macro_f1(evidence: Evidence, threshold: float = 0.5) -> Estimate:
             f1 = 2 * hits.sum() / total
             value += f1 / 2
             influence += (2 * hits - f1 * size) / total / 2
-    return _estimate(evidence, "macro-F1", float(value), influence, f"decision at score >= {threshold:g}")
+    return _estimate(
+        evidence, "macro-F1", float(value), influence, f"decision at score >= {threshold:g}", most=1.0
+    )
 
 
 @dataclass(frozen=True)
@@ -100,22 +108,36 @@ def class_errors(evidence: Evidence) -> ClassErrors:
     return ClassErrors(zero, one, float(np.mean(present)), minority, abs(zero - one), evidence.n)
 
 
-def _linear(evidence: Evidence, name: str, terms: Floats, *notes: str) -> Estimate:
-    return _estimate(evidence, name, float(terms.sum()), terms, *notes)
+def _linear(evidence: Evidence, name: str, terms: Floats, *notes: str, most: float = np.inf) -> Estimate:
+    return _estimate(evidence, name, float(terms.sum()), terms, *notes, most=most)
 
 
-def _estimate(evidence: Evidence, name: str, value: float, influence: Floats, *notes: str) -> Estimate:
+def _estimate(
+    evidence: Evidence,
+    name: str,
+    value: float,
+    influence: Floats,
+    *notes: str,
+    most: float = np.inf,
+) -> Estimate:
+    """``most``: the largest possible value, where there is one; values of uncorrected labels are cut to it."""
+    said = list(notes)
+    if np.isfinite(most) and not evidence.model.corrected:
+        value = min(max(value, 0.0), most)
+    elif np.isfinite(most) and not 0 <= value <= most:
+        said.append(f"a value outside 0 to {most:g} contradicts the stated rates or prior")
     error = float(np.sqrt(variance_of_sum(evidence, influence)))
-    interval = None if np.isnan(error) else (value - Z * error, value + Z * error)
-    if name in ("AUC", "macro-F1") and interval is not None and evidence.label is not None:
-        interval = (max(interval[0], 0.0), min(interval[1], 1.0))
+    raw = None if np.isnan(error) else (value - Z * error, value + Z * error)
+    interval = honest_interval(evidence, raw, most)
+    if interval is None:
+        said.append("too few independent rows for an interval")
     return Estimate(
         name=name,
         value=value,
         interval=interval,
         standard_error=None if np.isnan(error) else error,
         level=LEVEL,
-        **provenance(evidence, *notes),
+        **provenance(evidence, *said),
     )
 
 

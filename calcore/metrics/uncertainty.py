@@ -21,6 +21,10 @@ from calcore.validation import Floats
 LEVEL = 0.95
 Z = float(stats.norm.ppf(0.5 + LEVEL / 2))
 SEED = 20_250
+#: Sums below this are rounding: squares of scores of 1e-200 vanish.
+VANISHING = 1e-100
+#: Fewer effective draws than this give no interval.
+FEWEST_DRAWS = 4
 #: Up to this many labels are drawn one by one; above, moments are close to normal.
 DRAWN_LABELS = 1_000_000
 
@@ -208,6 +212,30 @@ def design_effect(evidence: Evidence, key: NDArray[np.integer], cells: int) -> F
     return np.maximum(np.nan_to_num(ratio, nan=1.0), 1.0)
 
 
+def effective_draws(evidence: Evidence) -> float:
+    """Independent draws of the smallest source; under weights their effective number (sum v)^2 / sum v^2."""
+    if evidence.unit is not None or evidence.weighting == "frequency":
+        return float(evidence.source_size.min())
+    drawn = evidence.drawn
+    return float((drawn.weight**2 / drawn.weight_squared).min())
+
+
+def honest_interval(
+    evidence: Evidence, interval: tuple[float, float] | None, most: float = np.inf
+) -> tuple[float, float] | None:
+    """An interval in order and within what is possible; None where too few draws allow none.
+
+    ``most`` bounds values from above, and 0 from below, where labels are taken as they are: corrected values may
+    leave the range, which is told and not hidden.
+    """
+    if interval is None or not np.isfinite(interval).all() or effective_draws(evidence) < FEWEST_DRAWS:
+        return None
+    low, high = min(interval), max(interval)
+    if evidence.model.corrected or not np.isfinite(most):
+        return low, high
+    return min(max(low, 0.0), most), min(max(high, 0.0), most)
+
+
 @dataclass(frozen=True)
 class Inversion:
     """A statistic that noise pushes up, set against what a calibrated score would give."""
@@ -230,20 +258,26 @@ def plausible_shapes(moment: Floats, variance: Floats) -> tuple[Floats, Floats]:
     if not concentrated.any():
         z = np.divide(moment**2, noise, out=np.where(moment == 0, 0.0, np.inf), where=noise > 0)
         concentrated = np.where(z == z.max(), moment, 0.0)
-    return concentrated, np.sign(moment) * np.sqrt(moment**2 + noise)
+    return concentrated, np.sign(moment) * np.sqrt(moment**2 + np.maximum(noise, 0.0))
 
 
 def multiple_of(
     shape: Floats, statistic: Callable[[Floats], Floats], noise: Floats, q: float, target: float
 ) -> float:
-    """The multiple of ``shape`` at which the ``q`` quantile of the statistic is ``target``; 0 if beyond at 0."""
+    """The multiple of ``shape`` at which the ``q`` quantile of the statistic is ``target``; 0 if beyond at 0.
+
+    A shape too small to matter (scores of 1e-200 with the right labels) has no multiple: 0 too.
+    """
+    unit = float(statistic(shape[None])[0])
+    if not (np.isfinite(unit) and unit > VANISHING and np.isfinite(target)):
+        return 0.0
 
     def excess(multiple: float) -> float:
         return float(np.quantile(statistic(multiple * shape[None] + noise), q)) - target
 
     if excess(0.0) >= 0:
         return 0.0
-    high = 2.0 * target / float(statistic(shape[None])[0])
+    high = 2.0 * target / unit
     while excess(high) < 0:
         high *= 2
     return float(optimize.brentq(excess, 0.0, high, xtol=1e-3 * high, rtol=1e-3))

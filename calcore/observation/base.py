@@ -45,6 +45,11 @@ class ObservationModel(ABC):
         return type(self).__name__
 
     @property
+    def corrected(self) -> bool:
+        """Are the weights corrected ones, so that estimates may leave the range of what they estimate?"""
+        return True
+
+    @property
     @abstractmethod
     def basis(self) -> str:
         """What a metric under this model is called: "against the labels", "noise-corrected", ..."""

@@ -36,6 +36,10 @@ class PosteriorConfidence(_Confidence):
     """Rows of the population with r = P(Y=1 given x). A = r, B = 1 - r."""
 
     @property
+    def corrected(self) -> bool:
+        return False
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         return ("the confidence is P(Y=1 given x), or unbiased for it given x", "rows are a random sample")
 

@@ -53,6 +53,10 @@ class Clean(Labelled):
     """The label is the outcome. A = y, B = 1 - y."""
 
     @property
+    def corrected(self) -> bool:
+        return False
+
+    @property
     def basis(self) -> str:
         return "against the labels"
 
@@ -147,6 +151,10 @@ class Noisy(Labelled):
             "rho1": dict(self.rho1) if isinstance(self.rho1, Mapping) else self.rho1,
         }
         return {**plain, "column": self.column, "origin": self.origin}
+
+    @property
+    def corrected(self) -> bool:
+        return self.known
 
     @property
     def basis(self) -> str:

@@ -32,6 +32,6 @@ def _row(entry: Entry) -> dict[str, str]:
         row["Harm with flips"] = w.points(harm.with_flips)
     row["AUC change"] = w.signed(entry.auc_change)
     row["Outputs 0 or 1"] = w.rate(entry.share_at_ends)
-    row["Slope"] = f"{entry.slope:.2f}"
+    row["Slope"] = w.MISSING if entry.slope != entry.slope else f"{entry.slope:.2f}"
     row["Mean prediction"] = w.rate(entry.mean_prediction)
     return row

@@ -102,7 +102,7 @@ def _ask(state: AppState, number: int, question: Question) -> None:
         options,
         index=options.index(assumed) if assumed in options else None,
         format_func=lambda option: escape(QUESTION_WORDS.get(str(option), str(option))),
-        key=f"question-{number}-{question.kind}-{question.column}",
+        key=state.key(f"question-{number}-{question.kind}-{question.column}"),
         horizontal=True,
         label_visibility="collapsed",
     )
@@ -147,14 +147,14 @@ def layout_choices(state: AppState) -> None:
             [None, ",", ";", "\t", "|"],
             index=[None, ",", ";", "\t", "|"].index(current.separator),
             format_func=lambda value: {None: "find it", "\t": "tab"}.get(value, value),
-            key="separator",
+            key=get_state().key("separator"),
         )
         decimal = st.selectbox(
             "Decimal sign",
             [None, ".", ","],
             index=[None, ".", ","].index(current.decimal),
             format_func=lambda value: {None: "find it"}.get(value, value),
-            key="decimal",
+            key=get_state().key("decimal"),
         )
         encodings = [None, "utf-8", "utf-16", "windows-1252"]
         encoding = st.selectbox(
@@ -162,7 +162,7 @@ def layout_choices(state: AppState) -> None:
             encodings,
             index=encodings.index(current.encoding) if current.encoding in encodings else 0,
             format_func=lambda value: value or "find it",
-            key="encoding",
+            key=get_state().key("encoding"),
         )
         headers = [None, True, False]
         header = st.selectbox(
@@ -170,7 +170,7 @@ def layout_choices(state: AppState) -> None:
             headers,
             index=headers.index(current.header),
             format_func=lambda value: {None: "find it", True: "names the columns", False: "is data"}[value],
-            key="header",
+            key=get_state().key("header"),
         )
         wanted = FileFormat(encoding, separator, decimal, header)
         if wanted != current:

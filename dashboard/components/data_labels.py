@@ -31,7 +31,7 @@ def meaning(state: AppState) -> None:
         index=kinds.index(settings.labels),
         format_func=MEANINGS.__getitem__,
         captions=[EXPLAINED[kind] for kind in kinds],
-        key="labels-mean",
+        key=get_state().key("labels-mean"),
         label_visibility="collapsed",
     )
     changes: dict[str, object] = {"labels": labels}
@@ -50,7 +50,7 @@ def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | Non
     known = st.toggle(
         "I know how often labels are flipped",
         value=rho0 is not None,
-        key="rates-known",
+        key=get_state().key("rates-known"),
         help="From a re-labelled sample: of the true negatives, the share recorded as positive; and the reverse.",
     )
     if not known:
@@ -63,7 +63,7 @@ def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | Non
         100.0,
         100 * (rho0 if rho0 is not None else 0.1),
         1.0,
-        key="rho0",
+        key=get_state().key("rho0"),
     )
     second = right.number_input(
         "True positives recorded as negative (%)",
@@ -71,7 +71,7 @@ def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | Non
         100.0,
         100 * (rho1 if rho1 is not None else 0.1),
         1.0,
-        key="rho1",
+        key=get_state().key("rho1"),
     )
     return {"rho0": first / 100, "rho1": second / 100}
 
@@ -84,7 +84,7 @@ def _prior(prior: float | None) -> float | None:
         None if prior is None else 100 * prior,
         1.0,
         placeholder="for example 12",
-        key="prior",
+        key=get_state().key("prior"),
         help="The class prior: from a random sample that was checked, or from what is known of the population.",
     )
     return None if given is None else given / 100
@@ -98,7 +98,7 @@ def _audit(state: AppState) -> dict[str, object]:
     random = st.checkbox(
         "The audited rows are a random sample (or all rows)",
         value=state.settings.audit_random,
-        key="audit-random",
+        key=get_state().key("audit-random"),
         help="Rows picked because they looked wrong would make a right score look bad: they are never ranked on.",
     )
     if random == state.settings.audit_random:
@@ -122,7 +122,7 @@ def _counted_rates(state: AppState) -> None:
     taken = state.settings.rho0 == rates["rho0"] and state.settings.rho1 == rates["rho1"]
     if usable and not taken and st.button("Use these rates", key="use-rates", icon=":material/check:"):
         change_settings(**rates)
-        for key in ("rates-known", "rho0", "rho1"):
-            st.session_state.pop(key, None)
+        for name in ("rates-known", "rho0", "rho1"):
+            st.session_state.pop(state.key(name), None)
         get_state().analysed = False
         st.rerun()

@@ -10,7 +10,7 @@ from calcore.errors import InputError
 from calcore.ingest import Roles
 from dashboard import services
 from dashboard.components.page import problem
-from dashboard.state import AppState
+from dashboard.state import AppState, get_state
 
 ROLE_WORDS = {
     "score": ("Score", "The classifier's probability of the event, 0 to 1."),
@@ -42,7 +42,7 @@ def roles(state: AppState) -> None:
         [name for name in names if name not in wanted.values()],
         default=[name for name in current.groups if name not in wanted.values()],
         help="Every value and every pair of values of these columns is checked as a subgroup.",
-        key="role-groups",
+        key=get_state().key("role-groups"),
     )
     single = {role: name for role, name in wanted.items() if name is not None}
     asked = Roles(**single, groups=tuple(name for name in groups if name not in single.values()))
@@ -64,5 +64,5 @@ def _pick(place, role: str, words: tuple[str, str], names: list[str], current: s
         index=options.index(current) if current in options else 0,
         format_func=lambda name: "(none)" if name is None else str(name),
         help=words[1],
-        key=f"role-{role}",
+        key=get_state().key(f"role-{role}"),
     )

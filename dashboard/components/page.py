@@ -75,7 +75,11 @@ def require_analysis() -> Analysis:
 def problem(error: InputError) -> None:
     """One sentence about something that cannot be used."""
     text = str(error)
-    st.error(escape(text[:1].upper() + text[1:]), icon=":material/error:")
+    first = text.split(" ", 1)[0]
+    # a file's name stays as it is
+    if first.isalpha():
+        text = text[:1].upper() + text[1:]
+    st.error(escape(text), icon=":material/error:")
 
 
 def banner(verdict: Verdict) -> None:

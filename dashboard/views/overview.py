@@ -32,7 +32,9 @@ def headline(found: Analysis) -> None:
     cells[2].metric(
         "Ranking (AUC)", w.error(auc.value), help="1: every positive above every negative; 0.5: chance."
     )
-    cells[2].caption(f"95 % interval {w.interval(auc.interval)}" if auc.interval else escape(auc.notes[-1]))
+    cells[2].caption(
+        f"95 % interval {w.interval(auc.interval)}" if auc.interval else escape("; ".join(auc.notes))
+    )
     cells[3].metric("Rows", w.count(audit.n))
     cells[3].caption(f"about {w.count(max(audit.positives, 0))} positives")
 
@@ -70,7 +72,7 @@ def page() -> None:
     found = require_analysis()
     measured_on(found)
     audit = services.audit_of(found)
-    banner(verdicts.overall(audit))
+    banner(verdicts.overall(audit, services.headline_scores(found)["AUC"]))
     if st.button("Compare calibrators", type="primary", icon=":material/compare_arrows:", key="to-compare"):
         st.switch_page(VIEWS["compare"])
     headline(found)
@@ -89,6 +91,9 @@ def page() -> None:
     with right:
         gate(found)
     st.caption(escape(verdicts.data_line(found.ingested.report)))
+    left_out = services.left_out(found)
+    if left_out:
+        st.caption(f"{w.rows(left_out)} left out here: no label, or a weight of 0.")
 
 
 page()

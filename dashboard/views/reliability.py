@@ -51,12 +51,14 @@ def page() -> None:
     found = require_analysis()
     measured_on(found)
     strategy, bins, names, group = controls(found)
-    curves = []
+    curves, drawn = [], []
     for name in names:
         try:
             curves.append((REGISTRY[name].title, services.reliability_of(found, name, bins, strategy, group)))
         except InputError as error:
             problem(error)
+        else:
+            drawn.append(name)
     if not curves:
         return
     draw(
@@ -71,7 +73,7 @@ def page() -> None:
         f"{w.rows(first.n)}, measured {services.measured_words(found)}; intervals 95 % ({first.method}); grey: too few rows to test."
     )
     if group is None:
-        for name in names:
+        for name in drawn:
             found_error = services.error_of(found, name, bins, strategy)
             st.caption(
                 f"{REGISTRY[name].title}: ECE {w.error(found_error.value)} (95 % interval {w.interval(found_error.interval)}); a calibrated "

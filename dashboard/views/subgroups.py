@@ -67,13 +67,6 @@ def page() -> None:
     found = require_analysis()
     measured_on(found)
     audit = services.audit_of(found)
-    if not found.choice.subgroups:
-        st.info(
-            "No subgroup columns are chosen, or none of their values holds enough rows. Choose columns on the Data page.",
-            icon=":material/grid_off:",
-        )
-        st.page_link(VIEWS["data"], label="Go to Data", icon=":material/upload_file:")
-        return
     smallest = st.slider(
         "Leave out subgroups below this share of rows (%)",
         0.0,
@@ -85,6 +78,13 @@ def page() -> None:
     if abs(smallest / 100 - found.settings.min_mass) > 1e-12:
         change_settings(min_mass=smallest / 100)
         st.rerun()
+    if not found.choice.subgroups:
+        st.info(
+            "No subgroup columns are chosen, or none of their values holds enough rows. Choose columns on the Data page, or allow smaller subgroups above.",
+            icon=":material/grid_off:",
+        )
+        st.page_link(VIEWS["data"], label="Go to Data", icon=":material/upload_file:")
+        return
     summary(found)
     draw(
         group_error_bars(audit.groups, reference=audit.error.value),

@@ -30,7 +30,48 @@ def test_values_by_hand(scores, labels, bins, expected):
     found = metrics.ece(evidence, bins)
     assert found.value == pytest.approx(expected, abs=1e-12)
     assert found.debiased <= found.value + 1e-12
-    assert 0 <= found.interval[0] <= found.interval[1]
+    if len(scores) < 4:
+        assert found.interval is None
+    else:
+        assert 0 <= found.interval[0] <= found.interval[1] <= 1
+
+
+def test_an_interval_is_never_of_no_width_or_impossible():
+    """Few rows, one huge weight, tiny frequency weights, units: no interval, or one in order within [0, 1]."""
+    rng = np.random.default_rng(0)
+    score = rng.random(50)
+    label = (rng.random(50) < score).astype(float)
+    heavy = np.ones(50)
+    heavy[0] = 1e12
+    made = [
+        Clean().evidence([0.5], [1]),
+        Clean().evidence(score, label, weight=heavy),
+        Clean().evidence([0.5, 0.5], [1, 0], weight=[1e-8] * 2, weighting="frequency"),
+        Clean().evidence(score, label, unit=np.arange(50) // 8),
+        Clean().evidence([1e-200] * 30 + [1.0] * 30, [0] * 30 + [1] * 30),
+        PU(0.9).evidence(np.linspace(0.04, 0.95, 13), source=["positive"] * 3 + ["unlabelled"] * 10),
+    ]
+    for evidence in made:
+        for name in ("ece", "mce", "adaptive_ece", "brier", "auc"):
+            found = getattr(metrics, name)(evidence)
+            if found.interval is not None:
+                low, high = found.interval
+                assert low <= high
+                if not evidence.model.corrected:
+                    assert low >= 0
+                    assert high <= 1
+
+
+def test_vanishing_scores_and_constant_unlabelled_ones_do_not_stop_a_metric():
+    for scores in ([1e-200, 1.0] * 50, [1e-300] * 100, [1e-320] * 100):
+        assert np.isfinite(metrics.ece(Clean().evidence(scores, np.array(scores) == 1.0)).noise_limit)
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 40))
+        source = np.where(np.arange(n) < max(n // 3, 1), "positive", "unlabelled")
+        evidence = PU(0.6).evidence(rng.random(n), source=source)
+        found = metrics.mce(evidence, 10)
+        assert np.isnan(found.value) or found.value < 5
 
 
 def test_the_error_is_of_the_positive_rate_not_of_accuracy():

@@ -40,7 +40,7 @@ def test_log_loss_prints_its_clip():
     evidence = Clean().evidence([0.0, 0.5, 1.0], [1, 1, 1])
     found = metrics.log_loss(evidence, clip=0.005)
     assert found.value == pytest.approx((-np.log(0.005) - np.log(0.5) - np.log(0.995)) / 3)
-    assert found.notes == ("scores clipped to [0.005, 1 - 0.005]: 2 rows",)
+    assert found.notes[0] == "scores clipped to [0.005, 1 - 0.005]: 2 rows"
 
 
 def test_auc_of_one_class_is_absent_with_a_reason():

@@ -36,6 +36,10 @@ def upload(at: AppTest, data: bytes, name: str = "scores.csv") -> AppTest:
 
 def messages(at: AppTest) -> str:
     """Everything the page says in boxes and captions."""
-    return " ".join(
-        part.value for kind in (at.success, at.warning, at.error, at.info, at.caption) for part in kind
-    )
+    boxes = (at.success, at.warning, at.error, at.info, at.caption)
+    return " ".join(part.value for kind in boxes for part in kind).replace("\\", "")
+
+
+def of_file(at: AppTest, kind: str, name: str):
+    """The widget ``name`` that belongs to the open file: its key ends in the file's fingerprint."""
+    return next(one for one in getattr(at, kind) if str(one.key).startswith(f"{name}-"))

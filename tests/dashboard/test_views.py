@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dashboard.conftest import VIEWS, csv_bytes, messages, upload
+from tests.dashboard.conftest import VIEWS, csv_bytes, messages, of_file, upload
 
 
 def go(at, view):
@@ -104,19 +104,19 @@ def test_two_sessions_do_not_see_each_other(app):
 
 def test_flip_rates_that_sum_to_one_are_refused_before_analysing(app):
     upload(app, csv_bytes())
-    app.radio(key="labels-mean").set_value("noisy").run()
-    app.toggle(key="rates-known").set_value(True).run()
-    app.number_input(key="rho0").set_value(60.0).run()
-    app.number_input(key="rho1").set_value(50.0).run()
+    of_file(app, "radio", "labels-mean").set_value("noisy").run()
+    of_file(app, "toggle", "rates-known").set_value(True).run()
+    of_file(app, "number_input", "rho0").set_value(60.0).run()
+    of_file(app, "number_input", "rho1").set_value(50.0).run()
     assert "not identifiable" in app.error[0].value
     assert app.button(key="analyse").disabled
 
 
 def test_known_positives_need_a_prior_and_have_no_gate(app):
     upload(app, csv_bytes())
-    app.radio(key="labels-mean").set_value("pu").run()
+    of_file(app, "radio", "labels-mean").set_value("pu").run()
     assert "class prior" in app.error[0].value
-    app.number_input(key="prior").set_value(50.0).run()
+    of_file(app, "number_input", "prior").set_value(50.0).run()
     app.button(key="analyse").click().run()
     assert not app.exception
     go(app, "noise")
@@ -127,7 +127,7 @@ def test_known_positives_need_a_prior_and_have_no_gate(app):
 
 def test_noisy_labels_are_named_and_not_ranked(app):
     upload(app, csv_bytes(flips=0.2))
-    app.radio(key="labels-mean").set_value("noisy").run()
+    of_file(app, "radio", "labels-mean").set_value("noisy").run()
     app.button(key="analyse").click().run()
     assert "Against the noisy labels" in messages(app)
     go(app, "compare")
@@ -189,10 +189,10 @@ def test_a_partly_checked_column_becomes_the_audit_and_offers_its_flip_rates(app
         [rows[0] + ",checked", *(f"{r},{c}" for r, c in zip(rows[1:], checked, strict=True)), ""]
     )
     upload(app, data.encode())
-    assert app.radio(key="labels-mean").value == "noisy"
+    assert of_file(app, "radio", "labels-mean").value == "noisy"
     assert any("with both labels they disagree on" in part.value for part in app.markdown)
     app.button(key="use-rates").click().run()
-    assert app.toggle(key="rates-known").value
+    assert of_file(app, "toggle", "rates-known").value
     app.button(key="analyse").click().run()
     assert not app.exception
     assert "Noise-corrected" in messages(app)
@@ -205,3 +205,78 @@ def test_the_advice_is_one_and_the_same_on_compare_and_export(app):
     advice = next(part.value for part in app.markdown if part.value.startswith("Take"))
     go(app, "export")
     assert app.selectbox(key="export-name").format_func(app.selectbox(key="export-name").value) in advice
+
+
+@pytest.mark.parametrize("name", ["weight", "line", "loss", "recorded label", "row"])
+def test_columns_called_like_ours_do_not_break_the_label_noise_page(app, name):
+    lines = csv_bytes(300).decode().splitlines()
+    data = "\n".join([f"{lines[0]},{name}", *(f"{line},{1 + i % 2}" for i, line in enumerate(lines[1:]))])
+    upload(app, data.encode())
+    app.button(key="analyse").click().run()
+    go(app, "noise")
+    assert app.dataframe
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_vanishing_scores_never_break_a_view(app, view):
+    rows = "\n".join(f"1e-200,0,{'ab'[i % 2]}\n1,1,{'ab'[i % 2]}" for i in range(100))
+    upload(app, f"score,label,g\n{rows}\n".encode())
+    app.button(key="analyse").click().run()
+    go(app, view)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_rows_of_one_unit_get_a_reason_and_no_crash(app, view):
+    lines = csv_bytes(300).decode().splitlines()
+    data = "\n".join([f"{lines[0]},customer_id", *(f"{line},c" for line in lines[1:])])
+    upload(app, data.encode())
+    app.button(key="analyse").click().run()
+    go(app, view)
+    if view == "reliability":
+        app.multiselect(key="overlaid").set_value(["Identity", "Platt"]).run()
+        assert not app.exception
+
+
+@pytest.mark.parametrize("prior", [1.0, 30.0, 90.0])
+@pytest.mark.parametrize("view", ["overview", "reliability", "subgroups", "compare", "export"])
+def test_a_prior_that_contradicts_the_data_is_said_and_nothing_crashes(app, view, prior):
+    upload(app, csv_bytes(300))
+    of_file(app, "radio", "labels-mean").set_value("pu").run()
+    of_file(app, "number_input", "prior").set_value(prior).run()
+    app.button(key="analyse").click().run()
+    go(app, view)
+    if view == "overview" and prior == 90.0:
+        assert "contradict the data" in messages(app)
+
+
+def test_a_new_file_starts_with_fresh_answers(app):
+    upload(app, csv_bytes(300))
+    of_file(app, "radio", "labels-mean").set_value("noisy").run()
+    of_file(app, "toggle", "rates-known").set_value(True).run()
+    upload(app, csv_bytes(301, seed=9), "other.csv")
+    assert of_file(app, "radio", "labels-mean").value == "clean"
+
+
+def test_the_smallest_share_can_be_taken_back(app):
+    analysed(app)
+    go(app, "subgroups")
+    app.slider(key="min-mass").set_value(10.0).run()
+    assert app.slider(key="min-mass").value == 10.0
+    app.slider(key="min-mass").set_value(1.0).run()
+    assert app.get("plotly_chart")
+
+
+def test_a_comparison_outlives_many_other_results(app):
+    analysed(app)
+    go(app, "compare")
+    go(app, "reliability")
+    for bins in range(2, 40):
+        app.slider(key="bins").set_value(bins).run()
+    go(app, "export")
+    assert app.selectbox(key="export-name")
+
+
+def test_a_score_that_ranks_the_wrong_way_is_told(app):
+    rows = "\n".join(f"{i / 500},{int(i < 250)}" for i in range(500))
+    analysed(app, f"score,label\n{rows}\n".encode())
+    assert "ranks the wrong way round" in messages(app)
