@@ -14,6 +14,7 @@ from scipy import sparse
 
 from calcore.errors import InputError
 
+#: The level of a cell that holds nothing.
 MISSING = "(missing)"
 
 

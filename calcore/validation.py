@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from calcore.errors import InputError
 
 Floats = NDArray[np.float64]
+#: Scores this far outside [0, 1] are rounding errors: who clips them counts them, the rest is refused.
+ROUNDING = 1e-6
 
 
 def _positions(bad: NDArray[np.bool_], limit: int = 5) -> str:

@@ -1,4 +1,11 @@
-"""Calibrators: each learns a calibration map from any evidence. Adding one is one file."""
+"""Calibrators: each learns a calibration map from any evidence.
+
+Each registers itself when its file is imported; the files of this package are found by name, so that a new
+calibrator needs nothing but a new file.
+"""
+
+import importlib
+import pkgutil
 
 from calcore.calibrators.base import REGISTRY, Calibrator
 from calcore.calibrators.beta import Beta
@@ -10,7 +17,10 @@ from calcore.calibrators.platt import Platt, Temperature
 from calcore.calibrators.trimmed import TrimmedBeta, TrimmedIsotonic
 from calcore.calibrators.wlmc import WLMC, PatchedWLMC
 
-#: The calibrator that is offered first where labels are noisy.
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+#: The calibrator for noisy labels where nobody names another.
 DEFAULT_NOISY = GatedLWCal
 
 __all__ = [

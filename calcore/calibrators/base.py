@@ -20,7 +20,7 @@ from calcore.observation import Clean
 from calcore.subgroups import Membership
 from calcore.validation import Floats, as_floats
 
-#: Every calibrator by name, in the order in which they are offered; a new one registers by being defined.
+#: Every calibrator by name; a new one registers by being defined with a ``title`` of its own.
 REGISTRY: dict[str, type[Calibrator]] = {}
 
 

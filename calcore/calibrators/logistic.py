@@ -39,8 +39,13 @@ def check_penalty(C: float | None) -> None:
         raise InputError(f"C, the inverse penalty, must be a positive number or None, got {C!r}")
 
 
-def fit_logistic(evidence: Evidence, features: Floats, C: float | None = None) -> LogisticFit:
+def fit_logistic(
+    evidence: Evidence, features: Floats, C: float | None = None, *, nonnegative: bool = False
+) -> LogisticFit:
     """Minimise the sum of a l(z, 1) + b l(z, 0), l the logistic loss of z = features @ w + c.
+
+    ``nonnegative``: the sum of b l(z, 0), an estimate of a risk, counts as 0 where it comes out below (nnPU; WLMC,
+    Eq. 78); not convex then.
 
     ``features`` (n, d). With ``C``, |w|^2 / (2 C) is added on the scale of counts, as scikit-learn does.
     Every coefficient stays within +-BOUND; the intercept too. Convex where a + b >= 0.
@@ -54,6 +59,8 @@ def fit_logistic(evidence: Evidence, features: Floats, C: float | None = None) -
     start = np.zeros(design.shape[1])
     problem = _Problem(design, evidence.positive, evidence.mass, penalty)
     found = problem.newton(start, free)
+    if nonnegative and problem.negative_risk(found) < 0:
+        found = problem.nonnegative_minimum(found)
     outside = bool((np.abs(found) > BOUND).any()) or not np.isfinite(found).all()
     if outside:
         found = problem.in_box()
@@ -71,6 +78,26 @@ class _Problem:
     def value(self, w: Floats) -> float:
         z = self.design @ w
         return float(self.mass @ np.logaddexp(0.0, z) - self.positive @ z + 0.5 * (self.penalty @ w**2))
+
+    def negative_risk(self, w: Floats) -> float:
+        """Sum of b l(z, 0): the part of the risk that comes from negatives."""
+        return float((self.mass - self.positive) @ np.logaddexp(0.0, self.design @ w))
+
+    def nonnegative_minimum(self, start: Floats) -> Floats:
+        """The minimum where the negatives' part counts as at least 0, from two starts without derivatives."""
+
+        def value(w: Floats) -> float:
+            return self.value(w) - min(self.negative_risk(w), 0.0)
+
+        options = {"xatol": 1e-9, "fatol": 1e-13, "maxiter": 4000}
+        box = [(-BOUND, BOUND)] * start.size
+        found = [
+            optimize.minimize(
+                value, np.clip(w, -BOUND, BOUND), method="Nelder-Mead", bounds=box, options=options
+            )
+            for w in (start, np.zeros(start.size))
+        ]
+        return np.asarray(min(found, key=lambda one: one.fun).x)
 
     def gradient(self, w: Floats) -> Floats:
         rate = special.expit(self.design @ w)

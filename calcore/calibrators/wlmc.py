@@ -21,8 +21,6 @@ from calcore.validation import Floats, whole_number
 UPDATES = ("step", "patch", "half patch")
 #: A patch never moves scores further than this: corrected masses can be tiny.
 LARGEST_PATCH = 0.5
-#: Cells within this many standard errors of 0 are left to chance by the noise-aware stop.
-NOISE = 2.0
 
 
 @dataclass(frozen=True)
@@ -60,8 +58,8 @@ class WLMC(Calibrator):
     Each round moves the scores of the cell with the largest |corrected moment|, among cells whose corrected mass
     is at least ``min_mass``: by ``eta`` towards 0 (``update`` "step"), or by moment / mass, at most .5 ("patch",
     "half patch"). ``select`` "gain" takes the largest moment^2 / mass instead. It stops after ``rounds`` or
-    when the largest |moment| is at most ``alpha``; with ``noise_aware`` cells within two standard errors of 0, by
-    the larger of the Wald and the score error, are left alone. ``platt_first`` starts from a Platt fit.
+    when the largest |moment| is at most ``alpha``; with ``noise`` above 0, cells within that many standard errors of
+    0, by the larger of the Wald and the score error, are left alone. ``platt_first`` starts from a Platt fit.
     The whole population is searched too with ``include_all``, and alone where there are no subgroups. Fitted: ``audit_`` (WLMCAudit).
     """
 
@@ -78,7 +76,7 @@ class WLMC(Calibrator):
         bins: int = 10,
         update: str = "step",
         select: str = "moment",
-        noise_aware: bool = False,
+        noise: float = 0.0,
         platt_first: bool = False,
         include_all: bool = False,
     ) -> None:
@@ -89,7 +87,7 @@ class WLMC(Calibrator):
         self.bins = bins
         self.update = update
         self.select = select
-        self.noise_aware = noise_aware
+        self.noise = noise
         self.platt_first = platt_first
         self.include_all = include_all
 
@@ -99,8 +97,10 @@ class WLMC(Calibrator):
             raise InputError(f"the update of WLMC is one of {', '.join(UPDATES)}, got {self.update!r}")
         if self.select not in ("moment", "gain"):
             raise InputError(f'WLMC selects by "moment" or "gain", got {self.select!r}')
-        if not (0 < self.eta <= 1 and self.alpha >= 0 and 0 <= self.min_mass < 1):
-            raise InputError("WLMC needs eta in (0, 1], alpha of at least 0 and a minimum mass in [0, 1)")
+        if not (0 < self.eta <= 1 and self.alpha >= 0 and 0 <= self.min_mass < 1 and self.noise >= 0):
+            raise InputError(
+                "WLMC needs eta in (0, 1], alpha and noise of at least 0 and a minimum mass in [0, 1)"
+            )
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         if evidence.membership is None:
@@ -115,9 +115,7 @@ class WLMC(Calibrator):
             found = self._worst(table)
             if found is None:
                 stopped = (
-                    "within noise"
-                    if self.noise_aware and self._largest(table) > self.alpha
-                    else "below alpha"
+                    "within noise" if self.noise and self._largest(table) > self.alpha else "below alpha"
                 )
                 break
             current, entry = self._moved(current, table, edges, len(done), *found)
@@ -139,10 +137,10 @@ class WLMC(Calibrator):
         """Row and bin of the cell to move, the first in C order among equals; None when it is time to stop."""
         eligible = self._eligible(table)
         size = np.where(eligible, np.abs(table.moment), 0.0)
-        if size.max() <= self.alpha and not self.noise_aware:
+        if size.max() <= self.alpha and not self.noise:
             return None
-        if self.noise_aware:
-            clear = eligible & (np.abs(table.moment) > NOISE * table.error)
+        if self.noise:
+            clear = eligible & (np.abs(table.moment) > self.noise * table.error)
             size = np.where(clear, size, 0.0)
             if not size.any():
                 return None
@@ -177,7 +175,8 @@ class WLMC(Calibrator):
 class PatchedWLMC(WLMC):
     """WLMC in the form that measures best: Platt first, then patches of cells that are clear of noise.
 
-    The same class as WLMC with other defaults.
+    The same class as WLMC with other defaults, chosen on ``calcore.studies.acs_income``: the whole population is
+    searched too, and a cell counts from a mass of .005 and 2.5 standard errors.
     """
 
     title = "WLMC, patched"
@@ -188,14 +187,12 @@ class PatchedWLMC(WLMC):
         eta: float = 0.05,
         rounds: int = 200,
         alpha: float = 0.0,
-        min_mass: float = 0.002,
+        min_mass: float = 0.005,
         bins: int = 10,
         update: str = "patch",
-        select: str = "gain",
-        noise_aware: bool = True,
+        select: str = "moment",
+        noise: float = 2.5,
         platt_first: bool = True,
-        include_all: bool = False,
+        include_all: bool = True,
     ) -> None:
-        super().__init__(
-            eta, rounds, alpha, min_mass, bins, update, select, noise_aware, platt_first, include_all
-        )
+        super().__init__(eta, rounds, alpha, min_mass, bins, update, select, noise, platt_first, include_all)

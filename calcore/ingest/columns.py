@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from .numbers import Numbers, from_floats, parse_numbers
 
-MISSING = "(missing)"
 DISTINCT_CAP = 1_000
 DISTINCT_ROWS = 5_000
 _FEW = 16

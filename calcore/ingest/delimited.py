@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pc
+from pyarrow import csv
 
 from calcore.errors import InputError
 
@@ -23,6 +24,9 @@ _ARROW_TYPES = {
     "category": pa.dictionary(pa.int32(), pa.string()),
     "text": pa.string(),
 }
+
+
+BadRow = Callable[[csv.InvalidRow], str]
 
 
 class NotUtf8(Exception):
@@ -228,7 +232,7 @@ def _arrow(data: pa.Buffer, head: Head, quoted_newlines: bool, strict: bool) -> 
     kinds = column_kinds(head)
     bad_rows: list[int] = []
 
-    def on_bad_row(row: pc.InvalidRow) -> str:
+    def on_bad_row(row: csv.InvalidRow) -> str:
         bad_rows.append(row.actual_columns)
         return "skip"
 
@@ -251,17 +255,19 @@ def _arrow(data: pa.Buffer, head: Head, quoted_newlines: bool, strict: bool) -> 
     return table.rename_columns(list(head.names))
 
 
-def _read(data: pa.Buffer, head: Head, kinds: list[str], quoted_newlines: bool, on_bad_row) -> pa.Table:
+def _read(
+    data: pa.Buffer, head: Head, kinds: list[str], quoted_newlines: bool, on_bad_row: BadRow
+) -> pa.Table:
     internal = [str(i) for i in range(len(head.names))]
-    return pc.read_csv(
+    return csv.read_csv(
         pa.BufferReader(data),
-        read_options=pc.ReadOptions(column_names=internal, block_size=1 << 21),
-        parse_options=pc.ParseOptions(
+        read_options=csv.ReadOptions(column_names=internal, block_size=1 << 21),
+        parse_options=csv.ParseOptions(
             delimiter=head.format.separator,
             newlines_in_values=quoted_newlines,
             invalid_row_handler=on_bad_row,
         ),
-        convert_options=pc.ConvertOptions(
+        convert_options=csv.ConvertOptions(
             column_types={name: _ARROW_TYPES[kind] for name, kind in zip(internal, kinds, strict=True)},
             null_values=[""],
             strings_can_be_null=True,

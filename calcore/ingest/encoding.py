@@ -43,15 +43,6 @@ def legacy(data: bytes) -> tuple[bytes, str]:
     raise AssertionError("latin-1 decodes everything")
 
 
-def is_utf8(data: bytes) -> bool:
-    """Whether all of the bytes are UTF-8."""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _guess(data: bytes, filename: str) -> str:
     head = data[:HEAD]
     zeros = head.count(0)

@@ -59,7 +59,7 @@ def interpret(parsed: Parsed, choices: Choices | None = None) -> Ingested:
     if choices.max_rows is not None and parsed.rows_read > choices.max_rows:
         raise InputError(
             f"{parsed.filename} has {parsed.rows_read:,} rows and the limit is {choices.max_rows:,}; take a "
-            "sample of the rows or use the command line (python -m calcore)."
+            "sample of the rows or read it with the library (calcore.ingest.read), which has no limit."
         )
     columns = parsed.columns
     roles = guess_roles(columns) if choices.roles is None else choices.roles

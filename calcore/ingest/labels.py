@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,7 +90,7 @@ def guess_mapping(counts: dict[str, int], column: str) -> LabelGuess:
     pair = next((p for p in _PAIRS if set(known) <= set(p)), None)
     if pair is not None:
         return _worded(pair, silent, column)
-    return _unknown(known, silent, column)
+    return _unknown(known, column)
 
 
 def _plain(known: dict[str, int], silent: tuple[str, ...]) -> LabelMapping | None:
@@ -124,7 +123,7 @@ def _worded(pair: tuple[str, str], silent: tuple[str, ...], column: str) -> Labe
     return LabelGuess(LabelMapping((pair[0],), (pair[1],), silent), question)
 
 
-def _unknown(known: dict[str, int], silent: tuple[str, ...], column: str) -> LabelGuess:
+def _unknown(known: dict[str, int], column: str) -> LabelGuess:
     values = sorted(known, key=_numeric_first)
     if len(values) > _MANY:
         return LabelGuess(
@@ -158,8 +157,3 @@ def apply_mapping(categories: Categories, mapping: LabelMapping) -> tuple[np.nda
             lookup[code] = value
     masks = {text: np.isin(categories.codes, codes) for text, codes in unknown.items()}
     return lookup[categories.codes], masks
-
-
-def relevant(question: Question | None) -> Sequence[Question]:
-    """The question as a list of none or one."""
-    return [] if question is None else [question]

@@ -138,5 +138,6 @@ def _too_large(content: bytes, name: str, max_bytes: int) -> str:
     rows = "" if is_parquet(content) else f", about {max_bytes / per_row:,.0f} rows like these"
     return (
         f"{name} has {len(content) / 1e6:,.1f} MB and the limit is {max_bytes / 1e6:,.1f} MB{rows}; "
-        "save it as Parquet, which is several times smaller, or use the command line (python -m calcore)."
+        "save it as Parquet, which is several times smaller, or read it with the library (calcore.ingest.read), "
+        "which has no limit."
     )

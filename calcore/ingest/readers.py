@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calcore.errors import InputError
+from calcore.validation import ROUNDING
 
 from .choices import Choices, LabelMapping, Question
 from .columns import MISSING, Column
@@ -16,7 +17,7 @@ from .groups import GROUP_LIMIT, too_many_question, top_values
 from .labels import apply_mapping, guess_mapping, spelled
 from .parsed import Parsed
 from .report import SHOWN_LINES, Refused, quote_list
-from .scales import CLIP, to_probability
+from .scales import to_probability
 from .times import read_times
 
 
@@ -129,7 +130,7 @@ def read_confidence(reading: Reading, column: Column | None) -> np.ndarray | Non
     reading.refuse("confidence is not a number", numbers.bad)
     values = numbers.values
     reading.refuse("confidence is a percentage; write it between 0 and 1", numbers.percent)
-    reading.refuse("confidence is outside 0 to 1", (values < -CLIP) | (values > 1 + CLIP))
+    reading.refuse("confidence is outside 0 to 1", (values < -ROUNDING) | (values > 1 + ROUNDING))
     values = np.clip(values, 0.0, 1.0)
     reading.cells[column.name] = values
     return values

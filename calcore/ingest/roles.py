@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from calcore.errors import InputError
+from calcore.validation import ROUNDING
 
 from . import names
 from .choices import Roles
@@ -85,7 +86,7 @@ def _score_points(name: str, column: Column, columns: Mapping[str, Column]) -> f
     points += 30.0 * bool(parts & names.WEAK_SCORE_WORDS) if not points else 0
     numbers = column.sample.numbers
     values = numbers.values[np.isfinite(numbers.values)]
-    inside = float(((values >= -1e-6) & (values <= 1 + 1e-6)).mean())
+    inside = _share_in_unit_interval(values)
     if numbers.percent.mean() > 0.5:
         return points + 30.0 if points else 0
     if inside < 0.99:
@@ -95,6 +96,10 @@ def _score_points(name: str, column: Column, columns: Mapping[str, Column]) -> f
     if not np.isin(values, (0.0, 1.0)).all():
         return points + 40.0 + _names_the_positive(name, columns)
     return points + 5.0 if points >= 50 and not parts & names.OUTPUT_WORDS else 0
+
+
+def _share_in_unit_interval(values: np.ndarray) -> float:
+    return float(((values >= -ROUNDING) & (values <= 1 + ROUNDING)).mean())
 
 
 def _names_the_positive(name: str, columns: Mapping[str, Column]) -> float:
@@ -192,7 +197,7 @@ def _confidence_points(name: str, column: Column) -> float:
         return 0
     values = column.sample.numbers.values
     values = values[np.isfinite(values)]
-    return 100.0 if ((values >= -1e-6) & (values <= 1 + 1e-6)).mean() > 0.99 else 0
+    return 100.0 if _share_in_unit_interval(values) > 0.99 else 0
 
 
 def _weight_points(name: str, column: Column) -> float:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calcore.validation import ROUNDING
+
 from .choices import Question, ScoreScale
 from .numbers import Numbers
 
-CLIP = 1e-6
 _FEW = 0.01
 
 
@@ -27,25 +28,26 @@ class Scaled:
 
 def to_probability(numbers: Numbers, name: str, scale: ScoreScale | None) -> Scaled:
     """Bring scores to [0, 1]; with `scale` None nothing is rescaled, and a question is asked where needed."""
-    signed, percent = numbers.percent, bool(numbers.percent.any())
     values = numbers.values
+    with_sign = numbers.percent
+    percent = bool(with_sign.any())
     if scale is None:
         question = _question(numbers, name)
         if question is not None:
             return Scaled(values, (), question=question, open=True)
     refused: list[tuple[str, np.ndarray]] = []
     if scale == "percent":
-        if percent and not signed.all():
-            lacking = np.isfinite(values) & ~signed
+        if percent and not with_sign.all():
+            lacking = np.isfinite(values) & ~with_sign
             refused.append(("score lacks the % sign that others have", lacking))
         values = values / 100
     elif percent:
-        refused.append(("score is a percentage and the others are not", signed))
+        refused.append(("score is a percentage and the others are not", with_sign))
     if scale == "logit":
         return Scaled(_sigmoid(values), tuple(refused))
     if _within(values, 0.0, 1.0):
         return Scaled(values, tuple(refused))
-    outside = (values < -CLIP) | (values > 1 + CLIP)
+    outside = (values < -ROUNDING) | (values > 1 + ROUNDING)
     limits = "0 to 100 %" if scale == "percent" else "0 to 1"
     refused.append((f"score is outside {limits}", outside))
     clipped = int((((values < 0) | (values > 1)) & ~outside).sum())
@@ -67,11 +69,11 @@ def _question(numbers: Numbers, name: str) -> Question | None:
         return Question("score_scale", name, sentence, ("percent",), "percent")
     values = numbers.values[np.isfinite(numbers.values) & ~numbers.percent]
     low, high = float(values.min()), float(values.max())
-    outside = ((values < -CLIP) | (values > 1 + CLIP)).mean()
+    outside = ((values < -ROUNDING) | (values > 1 + ROUNDING)).mean()
     if outside <= _FEW:
         return None  # stray values in a column of probabilities: refused one by one
     span = f'"{name}" runs from {low:g} to {high:g}'
-    if low < -CLIP:
+    if low < -ROUNDING:
         sentence = f"{span}: these look like logits, apply the sigmoid?"
         return Question("score_scale", name, sentence, ("logit", "probability"), "logit")
     if high <= 100:

@@ -52,7 +52,7 @@ def sniff(text: str, complete: bool, chosen: FileFormat) -> Head | None:
     records = list(_records(lines, separator))
     if not records:
         return None
-    decimal = chosen.decimal or _decimal(records, separator)
+    decimal = chosen.decimal or _decimal(records)
     header = _has_header(records, decimal) if chosen.header is None else chosen.header
     rows = tuple(tuple(cells) for cells in records[1 if header else 0 :])
     names = _names(records[0], rows, header)
@@ -118,7 +118,7 @@ def _one_column_of_comma_numbers(lines: Sequence[str]) -> bool:
     return len(cells) > 1 and all(_COMMA.fullmatch(c) and re.match(r"[+-]?0,\d\d", c) for c in cells)
 
 
-def _decimal(records: Sequence[Sequence[str]], separator: str) -> str:
+def _decimal(records: Sequence[Sequence[str]]) -> str:
     marks: Counter[str] = Counter()
     for cells in records[:HEAD_ROWS]:
         for cell in cells:

@@ -12,7 +12,12 @@ from .columns import Column
 
 ORDERS = ("day first", "month first")
 _PARTS = r"^(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[ T,]+(.*))?$"
-_EPOCHS = (("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9))
+_EPOCHS = (
+    ("epoch seconds", 1.0),
+    ("epoch milliseconds", 1e3),
+    ("epoch microseconds", 1e6),
+    ("epoch nanoseconds", 1e9),
+)
 _FIRST, _LAST = 3.0e8, 5.0e9  # seconds: 1979 to 2128
 
 
@@ -74,13 +79,11 @@ def _from_numbers(values: np.ndarray, blank: np.ndarray) -> Times:
         out[ok] = pd.to_datetime(text, format="%Y%m%d", errors="coerce").to_numpy("datetime64[ns]")
         found = "days written as YYYYMMDD"
     else:
-        for unit, per_second in _EPOCHS:
+        for name, per_second in _EPOCHS:
             if _FIRST * per_second <= middle < _LAST * per_second:
                 ok &= (np.abs(values) < _LAST * per_second) & (values > 0)
                 out[ok] = np.round(values[ok] * (1e9 / per_second)).astype(np.int64).astype("datetime64[ns]")
-                found = {"s": "epoch seconds", "ms": "epoch milliseconds", "us": "epoch microseconds"}.get(
-                    unit, "epoch nanoseconds"
-                )
+                found = name
     return Times(out, ~blank & np.isnat(out), None, "time is not a date", found)
 
 

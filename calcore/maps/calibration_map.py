@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from calcore.errors import InputError
 from calcore.maps import documents
 from calcore.maps.fields import FrozenDict, exact_keys, frozen, number, shown, text, whole_number
-from calcore.maps.map_function import Floats, MapFunction, function_from_dict
+from calcore.maps.map_function import MapFunction, function_from_dict
 from calcore.subgroups import Membership, Subgroup
+from calcore.validation import Floats
 
 FORMAT = "calcore.calibration-map"
 VERSION = 1

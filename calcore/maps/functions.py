@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from calcore.errors import InputError
 from calcore.maps import elementary
 from calcore.maps.fields import numbers, shown
-from calcore.maps.map_function import Floats, MapFunction, function_from_dict
+from calcore.maps.map_function import MapFunction, function_from_dict
 from calcore.subgroups import Membership
+from calcore.validation import Floats
 
 SMALLEST_CLIP = 2.0**-53  # 1 - clip must stay below 1
 LARGEST_COEFFICIENT = 1e100  # beyond any use; keeps every product finite

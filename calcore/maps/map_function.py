@@ -17,14 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from calcore.errors import InputError
 from calcore.maps.fields import exact_keys, number, numbers, shown
 from calcore.subgroups import Membership
-
-Floats = NDArray[np.float64]
+from calcore.validation import ROUNDING, Floats
 
 KINDS: dict[str, type[MapFunction]] = {}
 """Every kind of function by its name, filled as the classes are made."""
-
-ROUNDING = 1e-6
-"""Scores this far outside [0, 1] are taken as rounding errors and clipped."""
 
 
 def checked_scores(scores: ArrayLike) -> Floats:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from calcore.errors import InputError
 from calcore.maps.fields import number, shown
-from calcore.maps.map_function import Floats, MapFunction, function_from_dict
+from calcore.maps.map_function import MapFunction, function_from_dict
 from calcore.metrics.binning import MAX_BINS, Bins
 from calcore.subgroups import Membership
+from calcore.validation import Floats
 
 MOST_PATCHES = 100_000
 EVERYONE = -1

@@ -20,7 +20,8 @@ from calcore.maps.functions import (
     PiecewiseLinearFunction,
     StepFunction,
 )
-from calcore.maps.map_function import ROUNDING, MapFunction
+from calcore.maps.map_function import MapFunction
+from calcore.validation import ROUNDING
 
 _LINE = """\
 def _line(score, x, y):

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from calcore.errors import InputError
 from calcore.maps.calibration_map import CalibrationMap
-from calcore.maps.map_function import Floats, checked_scores
+from calcore.maps.map_function import checked_scores
 from calcore.maps.python_module import to_python
+from calcore.validation import Floats
 
 MOST_SCORES = 20_000
 MOST_BREAKPOINTS = 5_000

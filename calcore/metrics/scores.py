@@ -25,11 +25,19 @@ def brier_terms(evidence: Evidence) -> Floats:
     return evidence.positive * (1.0 - evidence.score) ** 2 + evidence.negative * evidence.score**2
 
 
-def log_loss(evidence: Evidence, clip: float = LOG_CLIP) -> Estimate:
-    """Log loss in nats, scores clipped to [clip, 1 - clip] (LWCal, Eq. 8); the clip is in the notes."""
+def log_loss(evidence: Evidence, clip: float = LOG_CLIP, *, nonnegative: bool = False) -> Estimate:
+    """Log loss in nats, scores clipped to [clip, 1 - clip] (LWCal, Eq. 8); the clip is in the notes.
+
+    ``nonnegative``: the part that comes from negatives counts as at least 0 (nnPU; WLMC, Eq. 78).
+    """
     at_ends = float(evidence.count[(evidence.score < clip) | (evidence.score > 1 - clip)].sum())
     note = f"scores clipped to [{clip:g}, 1 - {clip:g}]: {at_ends:,.0f} rows"
-    return _linear(evidence, "log loss", log_loss_terms(evidence, clip), note)
+    terms = log_loss_terms(evidence, clip)
+    of_negatives = -evidence.negative * np.log1p(-np.clip(evidence.score, clip, 1.0 - clip))
+    if nonnegative and of_negatives.sum() < 0:
+        note = f"{note}; the part of the negatives came out below 0 and counts as 0"
+        terms = terms - of_negatives
+    return _linear(evidence, "log loss", terms, note)
 
 
 def log_loss_terms(evidence: Evidence, clip: float = LOG_CLIP) -> Floats:

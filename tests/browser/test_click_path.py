@@ -33,7 +33,7 @@ def choose_file(page, path) -> None:
 
 
 def test_from_file_to_map_in_four_actions(server, page, tmp_path):
-    data = csv_bytes(1200, seed=5)
+    data = csv_bytes(1200, seed=5, power=2.0)
     file = tmp_path / "scores.csv"
     file.write_bytes(data)
     page.goto(server)
@@ -146,3 +146,18 @@ def test_a_broken_file_shows_one_sentence(server, page, tmp_path):
     page.get_by_test_id("stAlert").wait_for()
     assert page.get_by_test_id("stAlert").count() == 1
     assert page.get_by_test_id("stException").count() == 0
+
+
+def test_nothing_is_asked_of_another_machine(server, page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(server)
+    page.get_by_role("button", name="Try the sample").click()
+    page.get_by_role("heading", name="Overview", exact=True).wait_for()
+    settled(page)
+    for view in ("Reliability", "Export", "Data"):
+        open_view(page, view)
+    outside = [
+        url for url in asked if not url.startswith((server, "data:", "blob:", server.replace("http", "ws")))
+    ]
+    assert outside == []

@@ -104,6 +104,32 @@ def test_platt_and_temperature_match_golden(case):
         assert metrics.log_loss(moved, 1e-12).value == pytest.approx(golden[name]["nll"], abs=1e-6)
 
 
+def test_nonnegative_fits_match_golden(shared):
+    evidence, golden = load(shared, "PU")
+    clip = golden["logit_clip"]
+    platt = Platt(clip=clip, nonnegative=True).fit(evidence)
+    # the golden optimum is itself good to about 3e-6 here: the plain one, which it must equal, differs by that
+    assert platt.a_ == pytest.approx(golden["nn_platt"]["a"], abs=5e-6)
+    assert platt.b_ == pytest.approx(golden["nn_platt"]["b"], abs=5e-6)
+    temperature = Temperature(clip=clip, nonnegative=True).fit(evidence)
+    assert temperature.temperature_ == pytest.approx(golden["nn_temperature"]["beta"], abs=1e-6)
+    loss = metrics.log_loss(evidence, clip, nonnegative=True).value
+    assert loss == pytest.approx(golden["weak_nll_nn_identity"], abs=1e-9)
+
+
+def test_the_nonnegative_risk_never_falls_below_zero_where_the_plain_one_does():
+    """Confident scores of known positives make the plain PU risk negative; the other one is not."""
+    score = np.r_[np.full(30, 0.999), np.linspace(0.001, 0.05, 60)]
+    source = ["positive"] * 30 + ["unlabelled"] * 60
+    evidence = PU(0.6).evidence(score, source=source)
+    assert metrics.log_loss(evidence).value < 0
+    assert metrics.log_loss(evidence, nonnegative=True).value >= 0
+    for method in (Platt(nonnegative=True), Temperature(nonnegative=True)):
+        fitted = method.fit(evidence)
+        moved = evidence.with_score(fitted.predict(score))
+        assert np.isfinite(metrics.log_loss(moved, nonnegative=True).value)
+
+
 @pytest.mark.parametrize("name, options", [("wlmc", {}), ("wlmc_patch", {"update": "patch"})])
 def test_wlmc_takes_the_golden_rounds(case, name, options):
     evidence, golden = case

@@ -19,11 +19,13 @@ def app() -> AppTest:
     return at.run()
 
 
-def csv_bytes(n: int = 400, seed: int = 0, flips: float = 0.0, header: str = "score,label,region") -> bytes:
-    """Scores with labels drawn from them, and a region."""
+def csv_bytes(
+    n: int = 400, seed: int = 0, flips: float = 0.0, header: str = "score,label,region", power: float = 1.0
+) -> bytes:
+    """Scores with labels drawn from them (from their ``power``, so that above 1 they are too high), and a region."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
-    label = (rng.random(n) < score).astype(int)
+    label = (rng.random(n) < score**power).astype(int)
     label = np.where(rng.random(n) < flips, 1 - label, label)
     region = rng.choice(["north", "south"], n)
     rows = [f"{s:.4f},{y},{r}" for s, y, r in zip(score, label, region, strict=True)]
