@@ -5,8 +5,10 @@ ingested.report.sentence()
 ingested.columns.score
 """
 
+from calcore.subgroups import MISSING
+
 from .choices import Choices, FileFormat, LabelMapping, Question, Roles, answer
-from .columns import MISSING, Columns
+from .columns import Columns
 from .interpret import Ingested, interpret
 from .parsed import Parsed
 from .read import parse, read

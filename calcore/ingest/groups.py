@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from calcore.subgroups import MISSING
+
 from .choices import Question
-from .columns import MISSING, Column, categorical
+from .columns import Column, categorical
 
 GROUP_LIMIT = 200
 """A column with more distinct values than this is no group column unless its top values are chosen."""

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from calcore.errors import InputError
+from calcore.subgroups import MISSING
 
 from .choices import Choices, LabelMapping, Roles
-from .columns import MISSING, Column, Columns
+from .columns import Column, Columns
 from .groups import too_many_question
 from .parsed import Parsed
 from .readers import (

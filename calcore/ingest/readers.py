@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from calcore.errors import InputError
+from calcore.subgroups import MISSING
 from calcore.validation import ROUNDING
 
 from .choices import Choices, LabelMapping, Question
-from .columns import MISSING, Column
+from .columns import Column
 from .groups import GROUP_LIMIT, too_many_question, top_values
 from .labels import apply_mapping, guess_mapping, spelled
 from .parsed import Parsed

@@ -1,7 +1,8 @@
 """Every observation model x calibrator x metric: python -m calcore.studies.everything
 
 Simulated data of each observation model; each calibrator is fitted on one sample and measured on another. A cell
-is a number, or "does not exist" with its reason. Exits with 1 if anything raised.
+is a number, or "does not exist" with its reason; numbers in brackets are errors no larger than what a calibrated
+score would show by chance. Exits with 1 if anything raised.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ DRAWS = 2000
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell: its ``value``, or why it is not there: it does not exist (``reason``), or something ``raised``."""
+    """One cell: its ``value``, or why it is not there: it does not exist (``reason``), or something ``raised``.
+
+    ``by_chance``: a binned error that a calibrated score would show too.
+    """
 
     model: str
     calibrator: str
@@ -35,6 +39,7 @@ class Entry:
     value: float | None = None
     reason: str | None = None
     raised: str | None = None
+    by_chance: bool = False
 
 
 def event_rate(evidence: Evidence) -> metrics.Estimate:
@@ -72,11 +77,15 @@ METRICS: dict[str, Callable[[Evidence], metrics.Estimate]] = {
 }
 
 
-def run(n: int = DRAWS, seed: int = 0) -> tuple[Entry, ...]:
-    """All cells, with ``n`` draws from each source to fit on and as many to measure on."""
+def run(n: int = DRAWS, seed: int = 0, models: Sequence[str] = ()) -> tuple[Entry, ...]:
+    """All cells (of the named ``models``), with ``n`` draws from each source to fit on and as many to measure on."""
     population = skewed(ATTRIBUTES)
     found: list[Entry] = []
     for position, (name, model) in enumerate(observation_models(population.prior).items()):
+        if models and name not in models:
+            continue
+        if models and name not in models:
+            continue
         rng = np.random.default_rng([seed, position])
         train, test = (observe(model, population, rng, n) for _ in range(2))
         for calibrator in REGISTRY:
@@ -105,7 +114,8 @@ def _cell(name: str, calibrator: str, metric: str, evidence: Evidence) -> Entry:
     except Exception as error:
         return Entry(name, calibrator, metric, raised=repr(error))
     if np.isfinite(found.value):
-        return Entry(name, calibrator, metric, value=float(found.value))
+        by_chance = isinstance(found, metrics.CalibrationError) and not found.beyond_chance
+        return Entry(name, calibrator, metric, value=float(found.value), by_chance=by_chance)
     if not found.notes:
         return Entry(name, calibrator, metric, raised=f"{found.value!r} without a reason")
     return Entry(name, calibrator, metric, reason=found.notes[-1])
@@ -115,7 +125,7 @@ def told(entries: Sequence[Entry]) -> str:
     """A table for each observation model, rows calibrators and columns metrics; reasons are written once."""
     lines: list[str] = []
     for model in dict.fromkeys(entry.model for entry in entries):
-        lines += [f"\n{model}", f"  {'':18}" + "".join(f"{metric:>12}" for metric in METRICS)]
+        lines += [f"\n{model}", f"  {'':18}" + "".join(f"{metric:>11} " for metric in METRICS)]
         for calibrator in dict.fromkeys(entry.calibrator for entry in entries):
             row = [entry for entry in entries if (entry.model, entry.calibrator) == (model, calibrator)]
             missing = {entry.reason for entry in row}
@@ -139,7 +149,9 @@ def told(entries: Sequence[Entry]) -> str:
 def _short(entry: Entry) -> str:
     if entry.raised is not None:
         return "RAISED"
-    return "n/a" if entry.value is None else f"{entry.value:.4f}"
+    if entry.value is None:
+        return "n/a"
+    return f"({entry.value:.4f})" if entry.by_chance else f"{entry.value:.4f} "
 
 
 def main() -> int:

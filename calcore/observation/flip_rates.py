@@ -1,0 +1,299 @@
+"""Flip rates: from audited rows, or from recorded labels and scores alone. Never used silently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import optimize, special
+
+from calcore.errors import InputError
+from calcore.observation.rate_estimate import (
+    DRAWS,
+    RateEstimate,
+    Tally,
+    Z,
+    bootstrap_intervals,
+    check_draws,
+    rate_estimate,
+    wilson,
+)
+from calcore.validation import Floats, as_labels, as_scores, fraction, same_length
+
+_CLASS_ONLY = "flips do not depend on the score, given the true label"
+_NAMES = ("rho0", "rho1", "disagreement")
+
+
+@dataclass(frozen=True)
+class FlipRates:
+    """``rho0`` = P(1 recorded given 0) and ``rho1`` = P(0 recorded given 1), and how often labels disagree."""
+
+    rho0: RateEstimate
+    rho1: RateEstimate
+    disagreement: RateEstimate
+
+
+def flip_rates_from_audit(labels: ArrayLike, audit: ArrayLike) -> FlipRates:
+    """Flip rates from rows that have both a recorded and a clean label, with Wilson intervals.
+
+    ``labels`` and ``audit`` (n,) of 0, 1 and missing. Raises InputError where no row of one true class was audited.
+    Assumes that the audited rows are a random sample (at least within each true class).
+    """
+    recorded = as_labels(labels, len(labels))  # type: ignore[arg-type]
+    true = as_labels(audit, recorded.size, "audit label")
+    same_length(true, recorded.size, "audit label")
+    both = ~(np.isnan(recorded) | np.isnan(true))
+    recorded, true = recorded[both], true[both]
+    for value, word in ((0, "negative"), (1, "positive")):
+        if not (true == value).any():
+            raise InputError(f"no audited row is truly {word}: its flip rate cannot be estimated")
+    flipped = recorded != true
+    return FlipRates(
+        _audited("rho0", flipped[true == 0]),
+        _audited("rho1", flipped[true == 1]),
+        _audited("disagreement", flipped),
+    )
+
+
+def _audited(name: str, flipped: np.ndarray) -> RateEstimate:
+    n, k = flipped.size, int(flipped.sum())
+    return RateEstimate(
+        name, k / n, wilson(k, n), n, ("the audited rows are a random sample", _CLASS_ONLY), "audited rows"
+    )
+
+
+def flip_rates_from_confident_joint(
+    scores: ArrayLike, labels: ArrayLike, *, seed: int = 0, draws: int = DRAWS
+) -> FlipRates:
+    """Flip rates from the rows whose score is confidently of one class.
+
+    The confident joint of Northcutt et al. 2021 ("Confident learning", Eq. 1-3): a row counts as truly 1 where
+    its score is at least the mean score of rows recorded 1, as truly 0 where 1 minus its score is at least the
+    mean of that over rows recorded 0, as the likelier class where both hold; counts are scaled to the recorded
+    class sizes. ``scores`` (n,) in [0, 1] of rows the model was not trained on; ``labels`` (n,) of 0, 1 and
+    missing. Bootstrap intervals drawn with ``seed``; (0, 1) below 30 rows of a recorded class. Raises
+    InputError where one class alone is recorded.
+    """
+    check_draws(draws)
+    tally = _labelled(scores, labels)
+    intervals = bootstrap_intervals(tally, _confident_joint, seed, draws, by_kind=False)
+    assumptions = (
+        _CLASS_ONLY,
+        "rows were not used to train the model",
+        "confident rows are of the class that their score says: where the classes overlap, the rates are "
+        "biased and the intervals do not cover",
+    )
+    return _flip_rates(_confident_joint(tally), intervals, tally, "confident joint", assumptions)
+
+
+def _confident_joint(tally: Tally) -> tuple[float, float, float]:
+    score, count = tally.score, tally.count
+    # means of scores that are all equal must not miss them by rounding
+    slack = 1e-12
+    above = score >= count[1] @ score / count[1].sum() - slack
+    below = 1 - score >= count[0] @ (1 - score) / count[0].sum() - slack
+    truly_one = above & (~below | (score >= 0.5))
+    truly_zero = below & ~truly_one
+    joint = np.stack([count @ truly_zero, count @ truly_one], axis=1)
+    confident = joint.sum(axis=1, keepdims=True)
+    # a recorded class without a confident row is taken as right
+    share = np.divide(joint, confident, out=np.eye(2), where=confident > 0)
+    joint = share * (tally.size / tally.size.sum())[:, None]
+    true = joint.sum(axis=0)
+    rho0 = joint[1, 0] / true[0] if true[0] > 0 else 0.0
+    rho1 = joint[0, 1] / true[1] if true[1] > 0 else 0.0
+    return float(rho0), float(rho1), float(joint[1, 0] + joint[0, 1])
+
+
+def flip_rates_from_extremes(scores: ArrayLike, labels: ArrayLike, *, share: float = 0.05) -> FlipRates:
+    """Flip rates read off where the score is surest: the lowest and the highest ``share`` of the rows.
+
+    Anchor points (Liu and Tao 2016; Patrini et al. 2017): where P(Y=1 given x) is 0, the rate of recorded 1 is
+    rho0; where it is 1, the rate of recorded 0 is rho1. ``scores`` (n,) in [0, 1]; ``labels`` (n,) of 0, 1 and
+    missing; ``share`` in (0, .5], equal scores are never split. Wilson intervals; the disagreement takes the
+    outermost of what these allow. Both rates come out too high where the extremes are not pure. Raises
+    InputError where one class alone is recorded, or every score is the same.
+    """
+    share = fraction(share, "share")
+    if share > 0.5:
+        raise InputError(
+            f"share: the lowest and highest rows must not overlap, so at most 0.5; got {share:g}"
+        )
+    tally = _labelled(scores, labels)
+    if tally.score.size == 1:
+        raise InputError("every score is the same: no row is surer than another")
+    rows = tally.count.sum(axis=0)
+    least = share * rows.sum()
+    # whole groups of equal scores until the share is reached, never all rows
+    lowest = np.cumsum(rows) - rows < least
+    highest = np.cumsum(rows[::-1])[::-1] - rows < least
+    lowest[-1] = highest[0] = False
+    ones, zeros = tally.count[1, lowest].sum(), tally.count[0, highest].sum()
+    n0, n1 = int(rows[lowest].sum()), int(rows[highest].sum())
+    recorded = float(tally.size[1] / tally.size.sum())
+    rho0, rho1 = wilson(ones, n0), wilson(zeros, n1)
+    values = (ones / n0, zeros / n1, _disagreement(ones / n0, zeros / n1, recorded))
+    outer = [_disagreement(a, b, recorded) for a, b in product(rho0, rho1)]
+    assumptions = (
+        _CLASS_ONLY,
+        f"the lowest {share:.0%} of the scores are of negatives and the highest of positives alone: where "
+        "they are not, both rates are too high and the intervals cover from above only",
+    )
+    intervals = [rho0, rho1, (min(outer), max(outer))]
+    found = _flip_rates(values, intervals, tally, f"score extremes ({share:.0%} at either end)", assumptions)
+    return FlipRates(_of_rows(found.rho0, n0), _of_rows(found.rho1, n1), found.disagreement)
+
+
+def _of_rows(found: RateEstimate, n: int) -> RateEstimate:
+    return RateEstimate(found.name, found.value, found.interval, n, found.assumptions, found.method)
+
+
+def _disagreement(rho0: float, rho1: float, recorded: float) -> float:
+    """P(recorded differs from true) where P(recorded 1) = rho0 + (1 - rho0 - rho1) pi."""
+    slope = 1 - rho0 - rho1
+    if slope <= 0:
+        return 1.0
+    prior = min(max((recorded - rho0) / slope, 0.0), 1.0)
+    return rho0 * (1 - prior) + rho1 * prior
+
+
+#: Scores are clipped at this before their logit is taken: the surest scores must not carry the fit.
+CLIP = 1e-3
+#: Dirichlet(1.1, 1.1, 3) of (rho0, rho1, 1 - rho0 - rho1), as exponents of its density.
+DIRICHLET = np.array([0.1, 0.1, 2.0])
+
+
+def flip_rates_from_forward_platt(scores: ArrayLike, labels: ArrayLike) -> FlipRates:
+    """Flip rates from how the recorded rate levels off at both ends of the score.
+
+    P(recorded 1 given f) = rho0 + (1 - rho0 - rho1) sigmoid(a logit f + b), at the mode of the posterior under
+    (rho0, rho1, 1 - rho0 - rho1) ~ Dirichlet(1.1, 1.1, 3), log a ~ N(0, 1), b ~ N(0, 1); scores clipped at
+    .001 in the logit. ``scores`` (n,) in [0, 1]; ``labels`` (n,) of 0, 1 and missing. Intervals by the
+    Laplace approximation on the log-odds of the rates. Raises InputError where one class alone is recorded.
+    """
+    tally = _labelled(scores, labels)
+    problem = _ForwardPlatt(special.logit(np.clip(tally.score, CLIP, 1 - CLIP)), tally.count)
+    mode = problem.mode(DIRICHLET)
+    # on the log-odds the density of the rates is that times rho0 rho1 (1 - rho0 - rho1)
+    intervals = problem.intervals(problem.mode(DIRICHLET + 1), DIRICHLET + 1)
+    assumptions = (
+        _CLASS_ONLY,
+        "P(Y=1 given the score) is sigmoid(a logit(score) + b) for some a > 0 and b",
+        "weak priors: flips are rarer than not, a is near 1 and b near 0; on few rows they decide",
+    )
+    return _flip_rates(problem.rates(mode), intervals, tally, "forward Platt (posterior mode)", assumptions)
+
+
+@dataclass(frozen=True, eq=False)
+class _ForwardPlatt:
+    """The posterior over (log rho0/rest, log rho1/rest, log a, b), rest = 1 - rho0 - rho1.
+
+    ``z`` (m,) logits, ``count`` (2, m) rows recorded 0 and 1.
+    """
+
+    z: Floats
+    count: Floats
+
+    def _parts(self, theta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """(rho0, rho1, rest), sigmoid(a z + b), P(recorded 1), P(recorded 0)."""
+        share = special.softmax([theta[0], theta[1], 0.0])
+        line = np.exp(theta[2]) * self.z + theta[3]
+        one, zero = special.expit(line), special.expit(-line)
+        tiny = np.finfo(float).tiny
+        return (
+            share,
+            one,
+            np.maximum(share[0] + share[2] * one, tiny),
+            np.maximum(share[1] + share[2] * zero, tiny),
+        )
+
+    def value(self, theta: Floats, exponents: Floats) -> float:
+        """Minus the log posterior, up to a constant."""
+        share, _, one, zero = self._parts(theta)
+        fit = self.count[1] @ np.log(one) + self.count[0] @ np.log(zero)
+        log_share = np.log(np.maximum(share, np.finfo(float).tiny))
+        return float(-(fit + exponents @ log_share - (theta[2] ** 2 + theta[3] ** 2) / 2))
+
+    def gradient(self, theta: Floats, exponents: Floats) -> Floats:
+        share, rate, one, zero = self._parts(theta)
+        pull = self.count[1] / one - self.count[0] / zero
+        spread = pull * share[2] * rate * (1 - rate)
+        prior = exponents[:2] - exponents.sum() * share[:2]
+        return -np.array(
+            [
+                share[0] * (pull @ zero) + prior[0],
+                -share[1] * (pull @ one) + prior[1],
+                np.exp(theta[2]) * (spread @ self.z) - theta[2],
+                spread.sum() - theta[3],
+            ]
+        )
+
+    def mode(self, exponents: Floats) -> Floats:
+        """The best of searches from few and from many flips of either kind."""
+        found = [
+            optimize.minimize(
+                self.value,
+                np.array([np.log(rho0 / (1 - rho0 - rho1)), np.log(rho1 / (1 - rho0 - rho1)), 0.0, 0.0]),
+                args=(exponents,),
+                jac=self.gradient,
+                method="L-BFGS-B",
+                bounds=[(-30, 30), (-30, 30), (-5, 5), (-20, 20)],
+                options={"maxiter": 500, "ftol": 1e-13, "gtol": 1e-8},
+            )
+            for rho0, rho1 in ((0.05, 0.05), (0.3, 0.05), (0.05, 0.3))
+        ]
+        return np.asarray(min(found, key=lambda one: float(one.fun)).x)
+
+    def rates(self, theta: Floats) -> tuple[float, float, float]:
+        """rho0, rho1 and P(recorded differs from true)."""
+        share, rate, _, _ = self._parts(theta)
+        positive = float(self.count.sum(axis=0) @ rate / self.count.sum())
+        rho0, rho1 = float(share[0]), float(share[1])
+        return rho0, rho1, rho0 * (1 - positive) + rho1 * positive
+
+    def intervals(self, theta: Floats, exponents: Floats) -> list[tuple[float, float]]:
+        """Normal intervals of the log-odds of ``rates`` at the mode ``theta``, mapped back."""
+        step = 1e-4 * np.eye(4)
+        curvature = np.array(
+            [(self.gradient(theta + h, exponents) - self.gradient(theta - h, exponents)) / 2e-4 for h in step]
+        )
+        covariance = np.linalg.pinv((curvature + curvature.T) / 2, hermitian=True)
+
+        def log_odds(at: Floats) -> Floats:
+            return special.logit(np.clip(self.rates(at), 1e-12, 1 - 1e-12))
+
+        slope = np.array([(log_odds(theta + h) - log_odds(theta - h)) / 2e-4 for h in step])
+        error = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", slope, covariance, slope), 0.0))
+        centre = log_odds(theta)
+        low, high = special.expit(centre - Z * error), special.expit(centre + Z * error)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def _labelled(scores: ArrayLike, labels: ArrayLike) -> Tally:
+    """Rows with a label, added up by score and recorded label; both labels must occur."""
+    score = as_scores(scores)
+    label = as_labels(labels, score.size)
+    there = ~np.isnan(label)
+    tally = Tally.of(score[there], label[there])
+    for value in (0, 1):
+        if not tally.size[value]:
+            raise InputError(f"no row is recorded as {value}: flip rates cannot be told from one class")
+    return tally
+
+
+def _flip_rates(
+    values: tuple[float, ...],
+    intervals: list[tuple[float, float]],
+    tally: Tally,
+    method: str,
+    assumptions: tuple[str, ...],
+) -> FlipRates:
+    n = int(tally.size.sum())
+    return FlipRates(
+        *(
+            rate_estimate(name, value, interval, n, method, assumptions)
+            for name, value, interval in zip(_NAMES, values, intervals, strict=True)
+        )
+    )
