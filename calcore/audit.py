@@ -8,20 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcore import metrics
-from calcore.errors import DoesNotExist
-from calcore.evidence import COLLAPSE_ABOVE, GRID, Evidence, compress
+from calcore.evidence import Evidence, collapsed_if_large
 from calcore.metrics.cells import Cells
 from calcore.metrics.reliability import Reliability
 from calcore.metrics.results import CalibrationError
-from calcore.metrics.uncertainty import Z
+from calcore.metrics.uncertainty import SIGNIFICANCE, Z
 from calcore.validation import fraction
 
 #: A gap below this is not worth acting on unless the user says otherwise: 2 points.
 TOLERANCE = 0.02
 #: Data that could not tell a calibrated score from one that is off by this much decide nothing.
 RESOLUTION = 0.05
-#: Level of the tests, after Holm.
-SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -110,7 +107,7 @@ def audit(
     "wrong" needs both: significance at 5 % after Holm over the tested cells, and a gap beyond ``tolerance``.
     """
     fraction(tolerance, "the tolerance", open_interval=False)
-    whole = _collapsed(evidence)
+    whole, _ = collapsed_if_large(evidence.without_groups())
     table = metrics.cells(evidence, bins)
     reliability = metrics.reliability(whole, table.bins)
     error = metrics.ece(whole, table.bins)
@@ -161,17 +158,6 @@ def audit(
     )
 
 
-def _collapsed(evidence: Evidence) -> Evidence:
-    """The evidence without groups, added up where it is large: binned values stay exact."""
-    plain = evidence.without_groups()
-    if len(plain) <= COLLAPSE_ABOVE:
-        return plain
-    try:
-        return compress(plain, grid=GRID)[0]
-    except DoesNotExist:
-        return plain
-
-
 def _rows_needed(draws: float, limit: float, resolution: float) -> int:
     """Rows at which the noise of the ECE would fall to ``resolution``, to two digits: noise goes as n^-1/2."""
     if not np.isfinite(limit):
@@ -193,16 +179,16 @@ def _gap(table: Cells, group: int, place: int, interval: tuple[float, float] | N
         half = Z * float(np.fmax(table.standard_error[group, place], table.null_error[group, place])) / mass
         interval = rate - half, rate + half
     return Gap(
-        table.groups[group],
-        float(table.bins.edges[place]),
-        float(table.bins.edges[place + 1]),
-        mean,
-        rate,
-        min(max(interval[0], 0.0), 1.0),
-        min(max(interval[1], 0.0), 1.0),
-        int(table.rows[group, place]),
-        float(table.adjusted[group, place]),
-        float(table.chance(group)[place]),
+        group=table.groups[group],
+        low=float(table.bins.edges[place]),
+        high=float(table.bins.edges[place + 1]),
+        mean_score=mean,
+        event_rate=rate,
+        lower=min(max(interval[0], 0.0), 1.0),
+        upper=min(max(interval[1], 0.0), 1.0),
+        rows=int(table.rows[group, place]),
+        adjusted=float(table.adjusted[group, place]),
+        chance=float(table.chance(group)[place]),
     )
 
 
@@ -217,21 +203,19 @@ def _findings(table: Cells, tolerance: float, min_mass: float) -> tuple[GroupFin
     """Each subgroup with its worst cell: the largest of the wrong ones, else of the tested ones."""
     tested = table.tested
     size = np.where(tested, np.abs(table.residual), -1.0)
-    wrong: NDArray[np.bool_] = (
-        tested & (np.nan_to_num(table.adjusted, nan=1.0) < SIGNIFICANCE) & (size > tolerance)
-    )
+    wrong = tested & table.wrong(tolerance)
     any_wrong: NDArray[np.bool_] = np.any(wrong, axis=1)
     worst = np.where(any_wrong[:, None] & ~wrong, -1.0, size).argmax(axis=1)
     error, mass, rows = table.group_error, table.group_mass, table.rows.sum(axis=1)
     found = [
         GroupFinding(
-            table.groups[g],
-            g - 1,
-            int(rows[g]),
-            float(mass[g]),
-            float(error[g]),
-            _gap(table, g, int(worst[g])) if tested[g, int(worst[g])] else None,
-            bool(any_wrong[g]),
+            group=table.groups[g],
+            position=g - 1,
+            rows=int(rows[g]),
+            mass=float(mass[g]),
+            error=float(error[g]),
+            gap=_gap(table, g, int(worst[g])) if tested[g, int(worst[g])] else None,
+            wrong=bool(any_wrong[g]),
         )
         for g in range(1, len(table.groups))
         if mass[g] > min_mass

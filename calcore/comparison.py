@@ -22,6 +22,8 @@ from calcore.validation import Floats
 
 #: Fewer clean audit labels than this rank nothing.
 FEWEST_AUDITED = 30
+#: The metrics that calibrators can be ranked on: lower is better, and paired differences have intervals.
+RANKED_ON = ("Brier", "log loss", "ECE")
 
 Progress = Callable[[str, float], None]
 
@@ -43,11 +45,12 @@ class RankingBasis:
 class Entry:
     """One calibrator of a comparison.
 
-    ``metrics`` by name and ``differences`` to the reference (negative is better), measured out of fold;
-    (at a simultaneous 95 %: Bonferroni over the calibrators); ``harm`` of the method on these scores; of the map fitted on all rows: ``auc_change`` (what merging or
-    turning scores costs), ``share_at_ends`` of outputs that are exactly 0 or 1, ``slope`` of its log-odds
-    against the score's (above 1 sharpens, below 0 turns the ranking round). ``missing`` is the reason where
-    the calibrator does not exist under the observation model.
+    Measured out of fold: ``metrics`` by name; ``differences`` to the reference (negative is better; intervals
+    at a simultaneous 95 %, Bonferroni over the calibrators); ``mean_prediction``. Of the method on these
+    scores: ``harm``, None where it was not asked for. Of the map fitted on all rows: ``auc_change`` (what
+    merging or turning scores costs), ``share_at_ends`` of outputs that are exactly 0 or 1, ``slope`` of its
+    log-odds against the score's (above 1 sharpens, below 0 turns the ranking round). ``missing`` is the reason
+    where the calibrator does not exist under the observation model.
     """
 
     name: str
@@ -72,7 +75,8 @@ class Comparison:
     """Entries in the order given; ``reference`` is the name that differences are taken to.
 
     ``winner`` is the name that is best on ``ranked_on`` with every paired interval to the others clear of 0;
-    None where there is no clear winner or no ranking. ``tied`` holds the best and those not separated from it.
+    None where there is no clear winner or no ranking. ``tied`` holds the best and those not separated from it;
+    ``verdict`` says both in a sentence. ``measured`` is the evidence that all were measured on.
     """
 
     entries: tuple[Entry, ...]
@@ -99,10 +103,11 @@ def ranking_basis(evidence: Evidence, audit: Evidence | None) -> RankingBasis:
     """Which labels a comparison of this evidence is measured on, and what that allows."""
     model = evidence.model
     if audit is not None and (audit.n < FEWEST_AUDITED or not 0 < audit.base_rate < 1):
+        classes = "both classes" if 0 < audit.base_rate < 1 else "one class"
         return RankingBasis(
             "audit",
             "no",
-            f"Not ranked: the clean audit sample has {audit.n:,} rows of {'one class' if audit.n >= FEWEST_AUDITED else 'both classes'}; "
+            f"Not ranked: the clean audit sample has {audit.n:,} rows of {classes}; "
             f"at least {FEWEST_AUDITED} rows with both outcomes are needed.",
         )
     if audit is not None:
@@ -164,7 +169,7 @@ def compare(
         raise InputError(
             f"the reference {reference!r} must be one of the calibrators, each given once: {names}"
         )
-    if ranked_on not in ("Brier", "log loss", "ECE"):
+    if ranked_on not in RANKED_ON:
         raise InputError(f'calibrators are ranked on "Brier", "log loss" or "ECE", got {ranked_on!r}')
     split = Folds.of(evidence, folds, seed, keep_rows=any(one.needs_groups for one in calibrators))
     measured = split.work if audit is None else audit
@@ -193,18 +198,18 @@ def compare(
     basis = ranking_basis(evidence, audit)
     winner, tied, verdict = _winner(entries, fits, basis, ranked_on, bins, log_loss_clip)
     return Comparison(
-        tuple(entries),
-        reference,
-        basis,
-        ranked_on,
-        winner,
-        tied,
-        verdict,
-        measured,
-        split.count,
-        seed,
-        bins,
-        measured.base_rate,
+        entries=tuple(entries),
+        reference=reference,
+        basis=basis,
+        ranked_on=ranked_on,
+        winner=winner,
+        tied=tied,
+        verdict=verdict,
+        measured=measured,
+        folds=split.count,
+        seed=seed,
+        bins=bins,
+        base_rate=measured.base_rate,
     )
 
 
@@ -249,19 +254,18 @@ def _entry(
     change = metrics.auc(work.with_score(outputs)).value - metrics.auc(work).value
     mean = float(out_of_fold.mass @ out_of_fold.score / out_of_fold.mass.sum())
     return Entry(
-        name,
-        title,
-        values,
-        {
-            kind: _difference(kind, out_of_fold, reference, bins, clip).at_level(level)
-            for kind in ("Brier", "log loss", "ECE")
+        name=name,
+        title=title,
+        metrics=values,
+        differences={
+            kind: _difference(kind, out_of_fold, reference, bins, clip).at_level(level) for kind in RANKED_ON
         },
-        harm,
-        change,
-        float(at_ends),
-        log_odds_slope(work.score, outputs, work.covariate_weight),
-        mean,
-        fit,
+        harm=harm,
+        auc_change=change,
+        share_at_ends=float(at_ends),
+        slope=log_odds_slope(work.score, outputs, work.covariate_weight),
+        mean_prediction=mean,
+        fit=fit,
     )
 
 

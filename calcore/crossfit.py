@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from calcore.calibrators import Calibrator
-from calcore.errors import DoesNotExist, InputError
-from calcore.evidence import COLLAPSE_ABOVE, GRID, Evidence, compress
+from calcore.errors import InputError
+from calcore.evidence import Evidence, collapsed_if_large
 from calcore.maps import CalibrationMap
 from calcore.validation import Floats, whole_number
 
@@ -43,7 +43,11 @@ def _dealt(rng: np.random.Generator, size: int, folds: int, start: int) -> NDArr
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Evidence with its folds: ``work`` (collapsed where large) with ``fold``; ``row_fold`` of each row."""
+    """Evidence cut into ``count`` parts.
+
+    ``evidence`` has one entry a row and ``row_fold`` (n,) their folds; ``work`` is the same evidence, added up
+    where it is large, and ``fold`` the folds of its entries.
+    """
 
     evidence: Evidence
     work: Evidence
@@ -61,16 +65,11 @@ class Folds:
         plain = evidence if keep_rows else evidence.without_groups()
         if evidence.n < 2:
             raise InputError("one row cannot be predicted from others: comparing needs at least two")
-        folds = min(folds, max(evidence.n, 2))
+        folds = min(folds, evidence.n)
         row_fold = assign_folds(plain, folds, seed)
-        if len(plain) > COLLAPSE_ABOVE and not keep_rows:
-            try:
-                work, fold = compress(plain, grid=GRID, fold=row_fold)
-                assert fold is not None
-                return cls(plain, work, fold, row_fold, folds, seed)
-            except DoesNotExist:
-                pass  # units or continuous weights: slower, on the rows
-        return cls(plain, plain, row_fold, row_fold, folds, seed)
+        work, fold = (plain, row_fold) if keep_rows else collapsed_if_large(plain, row_fold)
+        assert fold is not None
+        return cls(plain, work, fold, row_fold, folds, seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calcore.errors import DoesNotExist, InputError
 from calcore.subgroups import Membership
-from calcore.sums import sum_by
+from calcore.sums import distinct_keys, grid_place, sum_by
 from calcore.validation import Floats, as_scores, read_only, same_length
 
 if TYPE_CHECKING:
@@ -265,25 +265,8 @@ def compress(
         raise DoesNotExist("rows that belong together cannot be added up: their errors need the rows")
     if not evidence.model.discrete:
         raise DoesNotExist(f"{evidence.model.name} has a weight of its own on every row: use the rows")
-    key, size = _score_key(evidence.score, grid)
-    key = key * len(evidence.sources) + evidence.source
-    size *= len(evidence.sources)
-    parts: list[tuple[NDArray[Any], int]] = []
-    if evidence.label is not None:
-        parts.append((evidence.label.astype(np.int64), 2))
-    if fold is not None:
-        parts.append((fold, int(fold.max(initial=0)) + 1))
-    if joint and evidence.membership is not None:
-        parts.append((evidence.membership.pattern, evidence.membership.table.shape[0]))
-    for values in evidence.row_parameters.values():
-        levels, codes = np.unique(values, return_inverse=True)
-        parts.append((codes, levels.size))
-    for codes, levels_ in parts:
-        if size > 2**62 // max(levels_, 1):
-            raise DoesNotExist("too many distinct combinations to add up: use the rows or a coarser grid")
-        key = key * levels_ + codes
-        size *= levels_
-    group, first, entries = _group(key, size)
+    first, group = distinct_keys(*_entry_key(evidence, grid, joint, fold))
+    entries = first.size
 
     def total(values: Floats | None) -> Floats:
         return sum_by(group, values, entries)
@@ -296,10 +279,7 @@ def compress(
     score = evidence.score[first]
     if grid is not None:
         mean = total(evidence.score if plain else evidence.score * evidence.weight) / weight
-        # a mean must not leave its bucket by rounding: .3 three times is one bin lower
-        bucket = _bucket(score, grid)
-        last = np.where(bucket < grid - 1, np.nextafter((bucket + 1) / grid, 0.0), 1.0)
-        score = np.clip(mean, bucket / grid, last)
+        score = _within_bucket(mean, score, grid)
     membership = evidence.membership.take(first) if joint and evidence.membership is not None else None
     collapsed = replace(
         evidence,
@@ -322,29 +302,50 @@ def compress(
     return collapsed, None if fold is None else fold[first]
 
 
-def _score_key(score: Floats, grid: int | None) -> tuple[NDArray[np.int64], int]:
+def collapsed_if_large(
+    evidence: Evidence, fold: NDArray[np.int64] | None = None
+) -> tuple[Evidence, NDArray[np.int64] | None]:
+    """The evidence added up on the grid where it is large and can be, else as it is; ``fold`` as in compress.
+
+    For work that repeats fits or bins scores: what is lost stays below every reported digit.
+    """
+    if len(evidence) <= COLLAPSE_ABOVE:
+        return evidence, fold
+    try:
+        return compress(evidence, grid=GRID, fold=fold)
+    except DoesNotExist:
+        return evidence, fold  # units or continuous weights: slower, on the rows
+
+
+def _entry_key(
+    evidence: Evidence, grid: int | None, joint: bool, fold: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], int]:
+    """A key (n,) that is equal where rows may be added up, and how many keys there can be."""
     if grid is None:
-        distinct, key = np.unique(score, return_inverse=True)
-        return key.astype(np.int64), distinct.size
-    return _bucket(score, grid), grid
+        distinct, key = np.unique(evidence.score, return_inverse=True)
+        key, size = key.astype(np.int64), distinct.size
+    else:
+        key, size = grid_place(evidence.score, grid), grid
+    parts: list[tuple[NDArray[Any], int]] = [(evidence.source, len(evidence.sources))]
+    if evidence.label is not None:
+        parts.append((evidence.label.astype(np.int64), 2))
+    if fold is not None:
+        parts.append((fold, int(fold.max(initial=0)) + 1))
+    if joint and evidence.membership is not None:
+        parts.append((evidence.membership.pattern, evidence.membership.table.shape[0]))
+    for values in evidence.row_parameters.values():
+        distinct, codes = np.unique(values, return_inverse=True)
+        parts.append((codes, distinct.size))
+    for codes, levels in parts:
+        if size > 2**62 // max(levels, 1):
+            raise DoesNotExist("too many distinct combinations to add up: use the rows or a coarser grid")
+        key = key * levels + codes
+        size *= levels
+    return key, size
 
 
-def _bucket(score: Floats, grid: int) -> NDArray[np.int64]:
-    """The bucket [i/grid, (i + 1)/grid) of each score, the last closed, as Bins has it."""
-    place = np.minimum((score * grid).astype(np.int64), grid - 1)
-    place += (score >= (place + 1) / grid) & (place < grid - 1)
-    place -= score < place / grid
-    return place
-
-
-def _group(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Place of each row among the distinct keys, one row of each, and how many there are."""
-    if size > 8 * key.size + 1_000_000:
-        _, first, group = np.unique(key, return_index=True, return_inverse=True)
-        return group, first, first.size
-    seen = np.full(size, -1, dtype=np.int64)
-    seen[key] = np.arange(key.size)
-    present = np.flatnonzero(seen >= 0)
-    place = np.zeros(size, dtype=np.int64)
-    place[present] = np.arange(present.size)
-    return place[key], seen[present], present.size
+def _within_bucket(mean: Floats, score: Floats, grid: int) -> Floats:
+    """``mean`` kept in the bucket of ``score``: rounding must not move it (.3 three times is one bin lower)."""
+    bucket = grid_place(score, grid)
+    last = np.where(bucket < grid - 1, np.nextafter((bucket + 1) / grid, 0.0), 1.0)
+    return np.clip(mean, bucket / grid, last)

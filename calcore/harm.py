@@ -14,7 +14,7 @@ from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
 from calcore.observation import Noisy
 from calcore.observation.labelled import Clean
-from calcore.sums import sum_by
+from calcore.sums import grid_place, sum_by
 from calcore.validation import Floats
 
 LARGE = 20_000
@@ -27,8 +27,9 @@ class Harm:
     """Mean over draws of the binned distance |p - g(p)| when labels are drawn from the scores themselves.
 
     ``at_n`` at the file's size, ``at_large`` at 20,000 rows (scores resampled), ``with_flips`` at the file's
-    size with the model's flip rates applied to the drawn labels (None without rates). It judges the method on
-    these scores, not the one exported map.
+    size with the model's flip rates applied to the drawn labels (None without rates). For methods that look at
+    subgroups, whose labels are drawn row by row, ``at_n`` is at no more than 20,000 rows and ``with_flips`` is
+    None. It judges the method on these scores, not the one exported map.
     """
 
     at_n: float
@@ -52,7 +53,7 @@ def harm_check(
     weight = evidence.covariate_weight
     score, place = np.unique(evidence.score, return_inverse=True)
     if score.size > 2 * BUCKETS:
-        bucket = np.minimum((evidence.score * BUCKETS).astype(np.int64), BUCKETS - 1)
+        bucket = grid_place(evidence.score, BUCKETS)
         occupied, place = np.unique(bucket, return_inverse=True)
         heavy = np.maximum(sum_by(place, weight, occupied.size), np.finfo(float).tiny)
         score = sum_by(place, evidence.score * weight, occupied.size) / heavy

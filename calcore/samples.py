@@ -16,8 +16,8 @@ def digits_with_flipped_labels(seed: int = 0, flip_rate: float = FLIP_RATE) -> b
 
     The forest was trained on other rows. ``label`` is the true label with ``flip_rate`` of them flipped, in
     training too; ``audit_label`` is the true one; ``ink`` and ``weight_on`` (how dark an image is, and on which
-    side it is darker) are group columns. The set-up is that
-    of the LWCal study (160 trees, at least 2 rows a leaf).
+    side it is darker) are group columns. The set-up is that of the LWCal study (160 trees, at least 2 rows a
+    leaf).
     """
     digits = load_digits()
     truth = (digits.target >= 5).astype(int)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from calcore.errors import InputError
+from calcore.sums import distinct_keys, sum_by
 
 #: The level of a cell that holds nothing.
 MISSING = "(missing)"
@@ -86,10 +87,9 @@ class Subgroup:
             if self.high is None:
                 return f"{self.column} ≥ {self.low:.12g}"
             return f"{self.low:.12g} ≤ {self.column} < {self.high:.12g}"
-        joined = (" and " if self.kind == "all_of" else " or ").join(
+        return (" and " if self.kind == "all_of" else " or ").join(
             f"({part.name})" if part.parts else part.name for part in self.parts
         )
-        return joined
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -203,7 +203,7 @@ class Membership:
             if combination.max(initial=0) >= 2**62 // max(size, 1):
                 combination = np.unique(combination, return_inverse=True)[1]
             combination = combination * size + codes
-        first, pattern = _distinct(combination)
+        first, pattern = distinct_keys(combination, int(combination.max(initial=0)) + 1)
         distinct = table.iloc[first]
         known: dict[Subgroup, NDArray[np.bool_]] = {}
         masks = np.array([_mask(group, distinct, known) for group in subgroups])
@@ -269,21 +269,6 @@ def _codes(values: pd.Series, cuts: set[float] | None) -> tuple[NDArray[np.int64
     return codes.astype(np.int64), len(distinct)
 
 
-def _distinct(combination: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First position of each distinct value, and each row's place among them."""
-    size = int(combination.max(initial=0)) + 1
-    if size > 4 * combination.size + 1000:
-        _, first, pattern = np.unique(combination, return_index=True, return_inverse=True)
-        return first, pattern
-    # few possible values: counting beats sorting
-    last_seen = np.full(size, -1, dtype=np.int64)
-    last_seen[combination] = np.arange(combination.size)
-    present = np.flatnonzero(last_seen >= 0)
-    place = np.zeros(size, dtype=np.int64)
-    place[present] = np.arange(present.size)
-    return last_seen[present], place[combination]
-
-
 def make_subgroups(
     table: pd.DataFrame,
     columns: Sequence[str],
@@ -301,7 +286,7 @@ def make_subgroups(
     levels = {column: _levels(table[column]) for column in dict.fromkeys(columns)}
     single = [(column, group) for column, found in levels.items() for group in found.groups]
     member = Membership.of_subgroups([group for _, group in single], table)
-    rows = np.bincount(member.pattern, minlength=member.table.shape[0]).astype(np.float64)
+    rows = sum_by(member.pattern, None, member.table.shape[0])
     together = (member.table.T @ sparse.diags_array(rows) @ member.table).toarray()
     # the pair (i, i) is the single subgroup i
     places = [(i, i) for i in range(len(single))]

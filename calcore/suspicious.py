@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcore.calibrators import GateAudit
+from calcore.calibrators.loss_weighted import contradicts
+from calcore.errors import DoesNotExist
 from calcore.evidence import Evidence
 from calcore.validation import Floats
 
@@ -22,10 +24,13 @@ class SuspiciousLabels:
 
 
 def suspicious_labels(evidence: Evidence, audit: GateAudit) -> SuspiciousLabels:
-    """Rows whose recorded label contradicts the decision p >= .5.
+    """Rows whose recorded label contradicts the decision p >= .5; ``audit`` is that of a fit on ``evidence``.
 
     A list of labels to check, and no more: a sample of labels picked this way must never be measured on.
+    Raises DoesNotExist where rows carry no label.
     """
-    contradicts = np.flatnonzero((evidence.score >= 0.5) != (evidence.label == 1))
-    order = contradicts[np.argsort(-audit.losses[contradicts], kind="stable")]
+    if evidence.label is None:
+        raise DoesNotExist(f"no label can look wrong under {evidence.model.name}: its rows carry none")
+    found = np.flatnonzero(contradicts(evidence.score, evidence.label))
+    order = found[np.argsort(-audit.losses[found], kind="stable")]
     return SuspiciousLabels(order, audit.losses[order], audit.weights[order])

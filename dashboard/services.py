@@ -36,11 +36,12 @@ from calcore.maps import (
     verify_python,
 )
 from calcore.metrics.reliability import Reliability
-from calcore.observation import PU, Clean, Noisy, ObservationModel
+from calcore.observation import Noisy
 from calcore.observation.priors import FlipRates, flip_rates_from_audit
 from calcore.samples import digits_with_flipped_labels
-from calcore.subgroups import SubgroupChoice, make_subgroups
+from calcore.subgroups import SubgroupChoice
 from calcore.suspicious import SuspiciousLabels, suspicious_labels
+from dashboard.meanings import check_columns, evidence_of, observation_model
 from dashboard.state import AppState, Settings, forget_file, get_state
 
 T = TypeVar("T")
@@ -127,28 +128,12 @@ class Analysis:
         return self.audit if self.audit is not None and self.settings.measure_on == "audit" else self.evidence
 
 
-def observation_model(settings: Settings) -> ObservationModel:
-    """The model that the user described. Raises InputError where a number is missing or impossible."""
-    if settings.labels == "clean":
-        return Clean()
-    if settings.labels == "noisy":
-        return Noisy(settings.rho0, settings.rho1)
-    if settings.prior is None:
-        raise InputError(
-            "Known positives and unchecked rows need the class prior: the share of all rows that are positive"
-        )
-    return PU(settings.prior)
-
-
 def check_ready(state: AppState) -> None:
     """Raise InputError with the reason where the file cannot be analysed yet; cheap."""
     assert state.ingested is not None
-    if state.ingested.roles.score is None:
-        raise InputError("No score column is chosen: say which column holds the classifier's score")
+    check_columns(state.ingested, state.settings)
     observation_model(state.settings)
-    columns = state.ingested.columns  # raises where a question about the score is open
-    if state.settings.labels != "pu" and columns.label is None:
-        raise InputError("No label column is chosen: say which column holds the outcome")
+    _ = state.ingested.columns  # raises where a question about the score is open
 
 
 def smallest_share(settings: Settings, rows: int) -> float:
@@ -173,50 +158,13 @@ def analysis(state: AppState) -> Analysis:
     """Evidence for the present file, choices and settings. Raises InputError where they do not fit."""
     assert state.ingested is not None
     settings = state.settings
-    identity = (settings.labels, settings.rho0, settings.rho1, settings.prior, settings.audit_random)
-    key = (state.ingested.report.sha256, state.choices, identity, settings.weighting, settings.min_mass)
-    built = _once(("analysis", *key), partial(_build, state.ingested, settings))
+    # how results are judged does not change the evidence
+    identity = replace(settings, measure_on="", tolerance=0.0, bins=1)
+    key = (state.ingested.report.sha256, state.choices, identity)
+    smallest = smallest_share(settings, state.ingested.report.rows_kept)
+    built = _once(("analysis", *key), partial(evidence_of, state.ingested, settings, smallest))
     evidence, audited, choice = built
     return Analysis(key, state.ingested, settings, evidence, audited, choice)
-
-
-def _build(ingested: Ingested, settings: Settings) -> tuple[Evidence, Evidence | None, SubgroupChoice]:
-    columns, report = ingested.columns, ingested.report
-    if columns.label is None and settings.labels != "pu":
-        raise InputError("No label column is chosen: say which column holds the outcome")
-    groups = columns.groups
-    choice = (
-        make_subgroups(groups, list(groups.columns), min_mass=smallest_share(settings, len(groups)))
-        if len(groups.columns)
-        else SubgroupChoice((), 0, 0)
-    )
-    shared: dict[str, Any] = {
-        "unit": columns.unit,
-        "weight": columns.weight,
-        "groups": choice.membership,
-        "time": columns.time,
-        "weighting": settings.weighting,
-        "clipped": report.clipped,
-        "dropped": report.rows_read - report.rows_kept,
-    }
-    model = observation_model(settings)
-    if isinstance(model, PU):
-        evidence = model.evidence(columns.score, source=_pu_source(columns), **shared)
-    else:
-        evidence = model.evidence(columns.score, columns.label, **shared)
-    audited = None
-    if columns.audit is not None and settings.audit_random and not np.isnan(columns.audit).all():
-        audited = Clean().evidence(columns.score, columns.audit, **shared)
-    return evidence, audited, choice
-
-
-def _pu_source(columns: ingest.Columns) -> np.ndarray:
-    """Sources from a source column, or positives from the label with every other row unlabelled."""
-    if columns.source is not None:
-        return columns.source
-    if columns.label is None:
-        raise InputError("Known positives need a label column (1 = known positive) or a source column")
-    return np.where(columns.label == 1, "positive", "unlabelled")
 
 
 def audit_of(found: Analysis) -> Audit:

@@ -19,7 +19,7 @@ _KEPT_RESULTS = 40
 class Settings:
     """What the user says about the labels, and how results are judged. Part of every result's key.
 
-    ``labels`` is "clean", "noisy" or "pu"; ``rho0``, ``rho1`` are None while the flip rates are unknown;
+    ``labels`` is a key of ``meanings.MEANINGS``; ``rho0``, ``rho1`` are None while the flip rates are unknown;
     ``audit_random``: the audit labels are a random sample; ``measure_on`` is "labels" or "audit".
     """
 
@@ -27,6 +27,11 @@ class Settings:
     rho0: float | None = None
     rho1: float | None = None
     prior: float | None = None
+    theta1: float | None = None
+    theta2: float | None = None
+    r_min: float | None = None
+    #: Values of the source column, in the order of the model's sources.
+    source_values: tuple[str, ...] = ()
     audit_random: bool = False
     measure_on: str = "labels"
     weighting: str = "importance"

@@ -117,10 +117,6 @@ def _gap_sentence(gap: Gap, pattern: str) -> str:
     )
 
 
-def _side(gap: Gap) -> str:
-    return "too high" if gap.residual < 0 else "too low"
-
-
 def _contradiction_sentence(audit: Audit) -> str:
     table = audit.reliability
     bad = [j for j in range(len(table)) if table.contradiction[j] and not table.too_few[j]]
@@ -140,7 +136,7 @@ def _subgroup_sentence(audit: Audit) -> str:
     others = f" {more} more {'subgroups are' if more > 1 else 'subgroup is'} off too." if more else ""
     return (
         f"Fine overall, not for {first.group}: scores from {w.edge(gap.low)} to {w.edge(gap.high)} are "
-        f"{w.points(gap.residual)} {_side(gap)} (predicted {w.rate(gap.mean_score)}, observed "
+        f"{w.points(gap.residual)} {w.side(gap.residual)} (predicted {w.rate(gap.mean_score)}, observed "
         f"{w.rate(gap.event_rate)}, {w.rows(gap.rows)}). {w.count(audit.cells_tested)} cells were searched; chance "
         f"alone would give this one up to {w.points(gap.chance)}.{others}"
     )
@@ -180,7 +176,7 @@ def group_line(group: GroupFinding) -> str:
     mark = "" if group.wrong else "; could be chance"
     return (
         f"{group.group}: scores from {w.edge(gap.low)} to {w.edge(gap.high)} are {w.points(gap.residual)} "
-        f"{_side(gap)} (predicted {w.rate(gap.mean_score)}, observed {w.rate(gap.event_rate)}, "
+        f"{w.side(gap.residual)} (predicted {w.rate(gap.mean_score)}, observed {w.rate(gap.event_rate)}, "
         f"{w.rows(gap.rows)}{mark})"
     )
 

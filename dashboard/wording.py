@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 MISSING = "n/a"
 #: A space that does not break, so that a number is never parted from its sign.
@@ -66,12 +67,20 @@ def points(difference: float) -> str:
     return f"{text}\u00a0{'point' if text == '1' else 'points'}"
 
 
-def interval(bounds: tuple[float, float] | None, kind=error) -> str:
+def side(residual: float) -> str:
+    """Which side a score is on, by event rate minus score: "too high", "too low", "" where it is neither."""
+    if math.isnan(residual) or residual == 0:
+        return ""
+    return "too high" if residual < 0 else "too low"
+
+
+def interval(bounds: tuple[float, float] | None, kind: Callable[[float], str] = error) -> str:
     """An interval of a metric: "0.012–0.034"."""
     return MISSING if bounds is None else f"{kind(bounds[0])}–{kind(bounds[1])}"
 
 
 def p_value(p: float) -> str:
+    """A p-value: three decimals, "<0.001", "not tested"."""
     if math.isnan(p):
         return "not tested"
     return "<0.001" if p < 0.001 else f"{p:.3f}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from calcore.calibrators.base import Calibrator
@@ -18,7 +19,8 @@ from calcore.maps.map_function import MapFunction
 from calcore.validation import Floats
 from calcore.weighted import weighted_median
 
-#: Ends of the gate: below, the map is used; above, the score alone (LWCal, Eq. 3).
+#: The contradiction rate up to which the map is used, and over how much more it fades to the score alone
+#: (LWCal, Eq. 3).
 GATE_START, GATE_WIDTH = 0.29, 0.12
 
 
@@ -27,6 +29,11 @@ def label_losses(evidence: Evidence, clip: float = CLIP) -> Floats:
     assert evidence.label is not None
     p = np.clip(evidence.score, clip, 1.0 - clip)
     return -np.log(evidence.label * p + (1.0 - evidence.label) * (1.0 - p))
+
+
+def contradicts(score: Floats, label: Floats) -> NDArray[np.bool_]:
+    """Rows whose recorded label is not the decision p >= .5, (n,); their share is d_hat (LWCal, Eq. 6)."""
+    return (score >= 0.5) != (label == 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +93,7 @@ class LWCal(Calibrator):
             )
 
     def _fit(self, evidence: Evidence) -> MapFunction:
-        self.audit_ = self._audit(evidence, GATE_START, GATE_WIDTH)
+        self.audit_ = self._audit(evidence, *self._gate())
         if self.audit_.equal_losses:
             self._warn(
                 "all losses are (almost) equal: the median absolute deviation is 0, weights are .5 there"
@@ -94,17 +101,20 @@ class LWCal(Calibrator):
         constant = self._constant(evidence)
         return constant or fit_isotonic(evidence.reweighted(self.audit_.weights))
 
+    def _gate(self) -> tuple[float, float]:
+        """Where the gate starts, and how wide it is."""
+        return GATE_START, GATE_WIDTH
+
     def _audit(self, evidence: Evidence, start: float, width: float) -> GateAudit:
         losses = label_losses(evidence, self.clip)
-        weight = None if bool((evidence.weight == 1).all()) else evidence.weight
-        m = weighted_median(losses, weight)
-        s = weighted_median(np.abs(losses - m), weight)
+        m = weighted_median(losses, evidence.weight)
+        s = weighted_median(np.abs(losses - m), evidence.weight)
         # far losses overflow to weights of exactly 0 or 1, which the clip then bounds
         standard = np.clip(-(losses - m) / (1.4826 * s + self.epsilon), -700.0, 700.0)
         weights = np.clip(special.expit(standard), self.floor, 1.0)
         total = evidence.weight.sum()
-        contradicts = (evidence.score >= 0.5) != (evidence.label == 1)
-        d_hat = float(evidence.weight @ contradicts / total)
+        assert evidence.label is not None
+        d_hat = float(evidence.weight @ contradicts(evidence.score, evidence.label) / total)
         expected = float(evidence.weight @ np.minimum(evidence.score, 1 - evidence.score) / total)
         rho = float(np.clip((d_hat - start) / width, 0.0, 1.0))
         score, action = recommended(d_hat, start, width)
@@ -139,8 +149,10 @@ class GatedLWCal(LWCal):
                 f"the gate needs a finite center and a width above 0, got width = {self.width!r}"
             )
 
+    def _gate(self) -> tuple[float, float]:
+        return self.center, self.width
+
     def _fit(self, evidence: Evidence) -> MapFunction:
         loss_weighted = super()._fit(evidence)
-        self.audit_ = self._audit(evidence, self.center, self.width)
         rho = self.audit_.rho
         return BlendFunction(weights=(1.0 - rho, rho), parts=(loss_weighted, IdentityFunction()))

@@ -14,14 +14,19 @@ from calcore.weighted import weighted_quantile
 
 
 def trim(evidence: Evidence, keep: float, clip: float = CLIP) -> Evidence:
-    """The rows whose loss is at most the ``keep`` quantile of all losses."""
+    """The rows whose loss is at most the ``keep`` quantile of all losses; by weight, where rows have one."""
     losses = label_losses(evidence, clip)
-    weight = None if bool((evidence.weight == 1).all()) else evidence.weight
-    return evidence.take(losses <= weighted_quantile(losses, weight, keep))
+    return evidence.take(losses <= weighted_quantile(losses, evidence.weight, keep))
+
+
+def check_keep(keep: float) -> None:
+    """Raise InputError unless 0 < ``keep`` <= 1."""
+    if keep != 1:
+        fraction(keep, "keep")
 
 
 class TrimmedIsotonic(Calibrator):
-    """Isotonic on the rows with losses up to the ``keep`` quantile."""
+    """Isotonic on the rows with losses up to the ``keep`` quantile, in (0, 1]. Fitted: ``kept_``, their number."""
 
     title = "Trimmed isotonic"
     summary = "Leaves out the most contradictory labels, then isotonic; brittle where the score is weak."
@@ -33,8 +38,7 @@ class TrimmedIsotonic(Calibrator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.keep != 1:
-            fraction(self.keep, "keep")
+        check_keep(self.keep)
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         kept = trim(evidence, self.keep, self.clip)
@@ -43,7 +47,10 @@ class TrimmedIsotonic(Calibrator):
 
 
 class TrimmedBeta(Beta):
-    """Beta calibration on the rows with losses up to the ``keep`` quantile."""
+    """Beta calibration on the rows with losses up to the ``keep`` quantile, in (0, 1].
+
+    ``C`` and ``monotone`` as in Beta. Fitted: ``a_``, ``b_``, ``c_``, and ``kept_``, the number of rows kept.
+    """
 
     title = "Trimmed beta"
     summary = "Leaves out the most contradictory labels, then beta."
@@ -57,8 +64,7 @@ class TrimmedBeta(Beta):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.keep != 1:
-            fraction(self.keep, "keep")
+        check_keep(self.keep)
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         kept = trim(evidence, self.keep, self.clip)

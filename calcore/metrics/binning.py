@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calcore.errors import InputError
 from calcore.evidence import Evidence
+from calcore.sums import grid_place
 from calcore.validation import Floats, whole_number
 from calcore.weighted import weighted_quantile
 
@@ -51,15 +52,9 @@ class Bins:
 
     def index(self, scores: Floats) -> NDArray[np.int64]:
         """The bin of each score, (n,); scores beyond the outer edges fall into the outer bins."""
-        count = len(self)
         if self.strategy != "width":
             return np.searchsorted(self.edges[1:-1], scores, side="right").astype(np.int64)
-        # one multiplication, then a step where rounding put a score on the wrong side of an edge
-        place = np.minimum((scores * count).astype(np.int64), count - 1)
-        place += scores >= self.edges[1:][place]
-        np.minimum(place, count - 1, out=place)
-        place -= scores < self.edges[place]
-        return place
+        return grid_place(scores, len(self))
 
     def label(self, position: int) -> str:
         """The bin in words: "0.8 to 0.9"."""

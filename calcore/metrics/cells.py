@@ -16,6 +16,7 @@ from calcore.metrics.results import CalibrationError, provenance
 from calcore.metrics.uncertainty import (
     LEVEL,
     SEED,
+    SIGNIFICANCE,
     SourceSums,
     holm,
     honest_interval,
@@ -69,6 +70,12 @@ class Cells:
         """Cells with rows and mass enough for a test."""
         return np.asarray(np.isfinite(self.p_value) & (self.mass > 0))
 
+    def wrong(self, tolerance: float) -> NDArray[np.bool_]:
+        """Cells that are off: significantly, after Holm, and by more than ``tolerance`` (a rate in [0, 1])."""
+        # NaN (not tested, no mass) is never off
+        with np.errstate(invalid="ignore"):
+            return (self.adjusted < SIGNIFICANCE) & (np.abs(self.residual) > tolerance)
+
     def chance(self, row: int, level: float = LEVEL) -> Floats:
         """Up to what |residual| chance alone gives each cell of a row as one of all that are searched, (bins,).
 
@@ -82,6 +89,7 @@ class Cells:
 
     @property
     def too_few(self) -> NDArray[np.bool_]:
+        """Cells of fewer rows than are tested; empty ones too."""
         return self.rows < self.min_rows
 
     @property
@@ -147,22 +155,22 @@ def cells(
     whole_rows = np.rint(rows).astype(np.int64)
     p_value = _p_value(moment, np.fmax(error, null_error), whole_rows >= evidence.model.min_cell_rows)
     return Cells(
-        names,
-        layout.bins,
-        moment,
-        mass,
-        np.divide(score_mass, mass, out=np.full(shape, np.nan), where=mass > 0),
-        whole_rows,
-        error,
-        null_error,
-        p_value,
-        np.vstack([holm(p_value[:1]), holm(p_value[1:])]),
-        evidence.model.min_cell_rows,
-        evidence.n,
-        evidence.dropped,
-        evidence.clipped,
-        evidence.model.basis,
-        evidence.model.assumptions,
+        groups=names,
+        bins=layout.bins,
+        moment=moment,
+        mass=mass,
+        mean_score=np.divide(score_mass, mass, out=np.full(shape, np.nan), where=mass > 0),
+        rows=whole_rows,
+        standard_error=error,
+        null_error=null_error,
+        p_value=p_value,
+        adjusted=np.vstack([holm(p_value[:1]), holm(p_value[1:])]),
+        min_rows=evidence.model.min_cell_rows,
+        n=evidence.n,
+        dropped=evidence.dropped,
+        clipped=evidence.clipped,
+        basis=evidence.model.basis,
+        assumptions=evidence.model.assumptions,
     )
 
 

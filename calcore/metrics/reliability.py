@@ -12,7 +12,7 @@ from scipy import stats
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
 from calcore.metrics.cells import cells
-from calcore.metrics.uncertainty import LEVEL, SourceSums, Z, design_effect
+from calcore.metrics.uncertainty import LEVEL, SIGNIFICANCE, SourceSums, Z, design_effect
 from calcore.observation.labelled import Labelled
 from calcore.sums import sum_by
 from calcore.validation import Floats, fraction
@@ -56,10 +56,17 @@ class Reliability:
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
+        """Bins that hold rows."""
         return self.rows > 0
 
+    def wrong(self, tolerance: float) -> NDArray[np.bool_]:
+        """Bins that are off: significantly, after Holm, and by more than ``tolerance`` (a rate in [0, 1])."""
+        # NaN (not tested, no mass) is never off
+        with np.errstate(invalid="ignore"):
+            return (self.adjusted < SIGNIFICANCE) & (np.abs(self.residual) > tolerance)
+
     def to_frame(self) -> pd.DataFrame:
-        """The table twin of the diagram, one row a bin."""
+        """One row a bin."""
         names = [
             "low",
             "high",
@@ -104,32 +111,32 @@ def reliability(
     with np.errstate(invalid="ignore"):
         contradiction = (upper < 0.0) | (lower > 1.0)
     return Reliability(
-        made.edges[:-1],
-        made.edges[1:],
-        table.rows[0],
-        mass,
-        table.mean_score[0],
-        event_rate,
-        residual,
-        lower,
-        upper,
-        table.p_value[0],
-        table.adjusted[0],
-        table.too_few[0],
-        contradiction,
-        made.strategy,
-        method,
-        evidence.n,
-        evidence.dropped,
-        evidence.clipped,
-        evidence.model.basis,
-        evidence.model.assumptions,
-        level,
+        low=made.edges[:-1],
+        high=made.edges[1:],
+        rows=table.rows[0],
+        mass=mass,
+        mean_score=table.mean_score[0],
+        event_rate=event_rate,
+        residual=residual,
+        lower=lower,
+        upper=upper,
+        p_value=table.p_value[0],
+        adjusted=table.adjusted[0],
+        too_few=table.too_few[0],
+        contradiction=contradiction,
+        strategy=made.strategy,
+        method=method,
+        n=evidence.n,
+        dropped=evidence.dropped,
+        clipped=evidence.clipped,
+        basis=evidence.model.basis,
+        assumptions=evidence.model.assumptions,
+        level=level,
     )
 
 
 def wilson(successes: Floats, trials: Floats, z: float = Z) -> tuple[Floats, Floats]:
-    """Wilson's score interval of a rate; ``trials`` need not be whole; NaN where there are none."""
+    """Wilson's score interval of rates (Wilson 1927); all (k,); ``trials`` need not be whole; NaN where 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = successes / trials
         middle = (rate + z**2 / (2 * trials)) / (1 + z**2 / trials)
@@ -153,7 +160,7 @@ def _wilson(evidence: Evidence, key: NDArray[np.int64], count: int, z: float) ->
 
 
 def _fieller(evidence: Evidence, key: NDArray[np.int64], count: int, z: float) -> tuple[Floats, Floats]:
-    """All r with (P - r M)^2 <= z^2 Var(P - r M), P the positive mass and M the mass of a bin.
+    """All r with (P - r M)^2 <= z^2 Var(P - r M), P the positive mass and M the mass of a bin (Fieller 1954).
 
     Var P is at least that of z^2 draws: where no positive was drawn, P = 0 is not known without error.
     """

@@ -19,6 +19,8 @@ from calcore.sums import sum_by
 from calcore.validation import Floats
 
 LEVEL = 0.95
+#: Level of tests, after Holm.
+SIGNIFICANCE = 0.05
 Z = float(stats.norm.ppf(0.5 + LEVEL / 2))
 SEED = 20_250
 #: Sums below this are rounding: squares of scores of 1e-200 vanish.
@@ -312,7 +314,7 @@ def invert(
 
 
 def holm(p_values: Floats) -> Floats:
-    """Holm-adjusted p-values over the finite entries, same shape; NaN stays NaN."""
+    """Holm-adjusted p-values over the finite entries, same shape; NaN stays NaN (Holm 1979)."""
     flat = p_values.ravel()
     adjusted = np.full(flat.size, np.nan)
     tested = np.flatnonzero(np.isfinite(flat))

@@ -32,7 +32,7 @@ def words(curve: Reliability, j: int) -> str:
     text = (
         f"Scores {scores(curve, j)}: predicted {wording.rate(float(curve.mean_score[j]))}, "
         f"observed {wording.rate(float(curve.event_rate[j]))} ({interval}), "
-        f"{wording.count(int(curve.rows[j]))} rows"
+        f"{wording.rows(int(curve.rows[j]))}"
     )
     return text + "".join(f"; {note}" for note in notes(curve, j))
 
@@ -41,11 +41,6 @@ def notes(curve: Reliability, j: int) -> list[str]:
     """What a reader must know of a bin before using it."""
     found = ["too few rows to test"] if curve.too_few[j] else []
     return [*found, "contradicts the stated rates"] if curve.contradiction[j] else found
-
-
-def _off(curve: Reliability, tolerance: float) -> NDArray[np.bool_]:
-    with np.errstate(invalid="ignore"):
-        return shown(curve) & (curve.adjusted < 0.05) & (np.abs(curve.residual) > tolerance)
 
 
 def finding(drawn: Sequence[Curve], tolerance: float) -> str:
@@ -59,7 +54,10 @@ def finding(drawn: Sequence[Curve], tolerance: float) -> str:
 
 
 def _finding_of(curve: Reliability, tolerance: float) -> str:
-    off, tested = np.flatnonzero(_off(curve, tolerance)), int(np.isfinite(curve.adjusted).sum())
+    off, tested = (
+        np.flatnonzero(shown(curve) & curve.wrong(tolerance)),
+        int(np.isfinite(curve.adjusted).sum()),
+    )
     beyond = f" by more than {wording.points(tolerance)}" if tolerance > 0 else ""
     if not tested:
         return "Too few rows in every bin to tell"
@@ -79,7 +77,7 @@ def _finding_of(curve: Reliability, tolerance: float) -> str:
         where = f"Scores above {wording.edge(float(curve.low[off[0]]))}"
     elif off[0] == occupied[0]:
         where = f"Scores below {wording.edge(float(curve.high[off[-1]]))}"
-    return f"{where} are too {'high' if signs[0] < 0 else 'low'}"
+    return f"{where} are {wording.side(float(signs[0]))}"
 
 
 def alternative(drawn: Sequence[Curve], title: str) -> str:
@@ -96,7 +94,7 @@ def alternative(drawn: Sequence[Curve], title: str) -> str:
     if len(found) > 2:
         found = [max(found, key=lambda one: one[0])]
     gaps = [
-        f"{name} ({wording.count(curve.n)} rows), largest gap: {_lower(words(curve, worst))}"
+        f"{name} ({wording.rows(curve.n)}), largest gap: {_lower(words(curve, worst))}"
         for _, name, curve, worst in found
     ]
     return f"{start} {'. '.join(gaps)}."
@@ -121,16 +119,10 @@ def twin(curves: Sequence[Curve]) -> pd.DataFrame:
                     "Event rate": wording.rate(float(curve.event_rate[j])),
                     f"{100 * curve.level:.0f} % interval": wording.rates(lower, upper),
                     "Gap": wording.points(float(curve.residual[j])),
-                    "Score is": _direction(float(curve.residual[j])),
+                    "Score is": wording.side(float(curve.residual[j])),
                     "p (adjusted)": wording.p_value(float(curve.adjusted[j])),
                     "Note": "; ".join(notes(curve, int(j))),
                 }
             )
     frame = pd.DataFrame(records)
     return frame.drop(columns="Score of") if len(curves) < 2 and len(frame) else frame
-
-
-def _direction(residual: float) -> str:
-    if np.isnan(residual) or residual == 0:
-        return ""
-    return "too high" if residual < 0 else "too low"

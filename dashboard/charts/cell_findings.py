@@ -46,20 +46,16 @@ class CellView:
     @property
     def marked(self) -> NDArray[np.bool_]:
         """Cells that are off beyond the tolerance, significantly after all were looked at."""
-        with np.errstate(invalid="ignore"):
-            beyond = np.abs(self.cells.residual) > self.tolerance
-            return self.tested & beyond & (self.cells.adjusted < 0.05)
+        return self.tested & self.cells.wrong(self.tolerance)
 
 
-def chosen(view: CellView, search: str, order: Sequence[int] | None) -> list[int]:
+def chosen(view: CellView, search: str) -> list[int]:
     """Positions of the subgroups whose name holds ``search``, the worst first."""
     size = np.where(view.tested, np.abs(view.cells.residual), 0.0)
     marked = np.where(view.marked, size, 0.0).max(axis=1)
-    if order is None:
-        groups = range(1, len(view.cells.groups))
-        order = sorted(groups, key=lambda g: (-float(marked[g]), -float(size[g].max())))
     wanted = search.strip().casefold()
-    return [int(g) for g in order if g and wanted in view.cells.groups[g].casefold()]
+    groups = [g for g in range(1, len(view.cells.groups)) if wanted in view.cells.groups[g].casefold()]
+    return sorted(groups, key=lambda g: (-float(marked[g]), -float(size[g].max())))
 
 
 def finding(view: CellView, found: Sequence[int], search: str) -> str:
@@ -89,8 +85,8 @@ def words(view: CellView, rows: Sequence[int], found: Sequence[int], search: str
     residual = float(cells.residual[drawn[i], j])
     return (
         f"{text} Largest gap: {cells.groups[drawn[i]]}, scores {cells.bins.label(j)}, "
-        f"{wording.points(residual)} too {'high' if residual < 0 else 'low'} "
-        f"({wording.count(int(cells.rows[drawn[i], j]))} rows)."
+        f"{wording.points(residual)} {wording.side(residual)} "
+        f"({wording.rows(int(cells.rows[drawn[i], j]))})."
     )
 
 

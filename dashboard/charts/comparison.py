@@ -93,7 +93,7 @@ def differences_chart(comparison: Comparison, metric: str) -> Chart:
     )
     figure.update_layout(showlegend=True)
     best = drawn[0]
-    alt = f"{title}. Lowest: {best.title}, {_words(best.differences[metric])}, on {_rows(comparison)} rows."
+    alt = f"{title}. Lowest: {best.title}, {_words(best.differences[metric])}, on {wording.rows(comparison.measured.n)}."
     return Chart(figure, table, alt + left_out)
 
 
@@ -101,10 +101,6 @@ def _finite(entry: Entry, metric: str) -> bool:
     return (
         entry.missing is None and metric in entry.metrics and bool(np.isfinite(entry.metrics[metric].value))
     )
-
-
-def _rows(comparison: Comparison) -> str:
-    return wording.count(comparison.measured.n)
 
 
 def _left_out(comparison: Comparison, drawn: Sequence[Entry]) -> str:
@@ -118,7 +114,7 @@ def _add_cross(figure: go.Figure, entry: Entry, look: theme.Style) -> None:
         entry.title,
         f"ECE {wording.error(error.value)} ({wording.interval(error.interval)})",
         f"log loss {wording.error(loss.value)} ({wording.interval(loss.interval)})",
-        f"{wording.count(error.n)} rows",
+        f"{wording.rows(error.n)}",
     ]
     figure.add_scatter(
         x=[round(loss.value, 5)],

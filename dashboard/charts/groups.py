@@ -22,13 +22,12 @@ def group_error_bars(
     *,
     top: int = 20,
     reference: float | None = None,
-    chance: float | None = None,
     basis: str | None = None,
 ) -> Chart:
     """The ECE of each of the first ``top`` subgroups, those that are clearly off first, then the largest.
 
-    ``reference`` is the whole population's ECE and ``chance`` what chance alone gives, each a line; ``basis``
-    names the labels where they are not the outcomes. Returns the bars, a table of them, and its words.
+    ``reference`` is the whole population's ECE, drawn as a line; ``basis`` says what the error is measured
+    against. Returns the bars, a table of them, and its words.
     """
     known = [group for group in groups if np.isfinite(group.error)]
     shown = sorted(known[: max(top, 0)], key=lambda group: (not group.wrong, -group.error))
@@ -40,17 +39,12 @@ def group_error_bars(
     figure = go.Figure()
     _add_bars(figure, shown, wrong=False)
     _add_bars(figure, shown, wrong=True)
-    _add_line(figure, reference, "Whole population", "dash", len(shown))
-    _add_line(figure, chance, "Up to this by chance", "dot", len(shown))
+    _add_reference(figure, reference, len(shown))
     legend = [trace.name for trace in figure.data]
     extra = theme.title_height(title) + theme.legend_height(legend)
     theme.base_layout(figure, 70 + ROW_HEIGHT * len(shown) + extra, title)
-    furthest = max(
-        [
-            *(group.error for group in shown),
-            *(v for v in (reference, chance) if v is not None and np.isfinite(v)),
-        ]
-    )
+    line = [reference] if reference is not None and np.isfinite(reference) else []
+    furthest = max([*(group.error for group in shown), *line])
     figure.update_layout(barmode="overlay", bargap=0.3, showlegend=True)
     figure.update_xaxes(
         title={"text": "ECE of the subgroup" if basis is None else f"ECE of the subgroup, {basis}"},
@@ -94,17 +88,17 @@ def _add_bars(figure: go.Figure, shown: Sequence[GroupFinding], wrong: bool) -> 
     )
 
 
-def _add_line(figure: go.Figure, value: float | None, name: str, dash: str, rows: int) -> None:
+def _add_reference(figure: go.Figure, value: float | None, rows: int) -> None:
     if value is None or not np.isfinite(value):
         return
     figure.add_scatter(
         x=[round(value, 5)] * 2,
         y=[-0.5, rows - 0.5],
         mode="lines",
-        line={"color": theme.NEUTRAL, "width": 2, "dash": dash},
-        hovertext=f"{name}: {escaped(wording.error(value))}",
+        line={"color": theme.NEUTRAL, "width": 2, "dash": "dash"},
+        hovertext=f"Whole population: {escaped(wording.error(value))}",
         hoverinfo="text",
-        name=f"{name} ({escaped(wording.error(value))})",
+        name=f"Whole population ({escaped(wording.error(value))})",
     )
 
 
@@ -112,10 +106,9 @@ def gap_words(gap: Gap | None) -> str:
     """The largest gap of a subgroup in words."""
     if gap is None:
         return "too few rows in every bin to test"
-    too = "high" if gap.residual < 0 else "low"
     return (
-        f"scores {wording.edge(gap.low)} to {wording.edge(gap.high)} {wording.points(gap.residual)} too {too} "
-        f"({wording.count(gap.rows)} rows)"
+        f"scores {wording.edge(gap.low)} to {wording.edge(gap.high)} {wording.points(gap.residual)} {wording.side(gap.residual)} "
+        f"({wording.rows(gap.rows)})"
     )
 
 
@@ -123,7 +116,7 @@ def _hover(group: GroupFinding) -> str:
     lines = [
         group.group,
         f"ECE {wording.error(group.error)}",
-        f"{wording.count(group.rows)} rows, {wording.rate(group.mass)} of the mass",
+        f"{wording.rows(group.rows)}, {wording.rate(group.mass)} of the mass",
         f"largest gap: {gap_words(group.gap)}",
     ]
     return "<br>".join(escaped(line) for line in lines)
@@ -141,7 +134,7 @@ def _alt(
 ) -> str:
     first = shown[0]
     text = f"Bars of the ECE of {len(shown)} subgroups. {title}. Largest drawn: {first.group}, "
-    text += f"{wording.error(first.error)} ({wording.count(first.rows)} rows)"
+    text += f"{wording.error(first.error)} ({wording.rows(first.rows)})"
     if reference is not None and np.isfinite(reference):
         text += f"; the whole population has {wording.error(reference)}"
     return f"{text}. {len(known) - len(shown)} more are not drawn." if len(known) > len(shown) else f"{text}."

@@ -34,19 +34,15 @@ def cell_heatmap(
     top: int = 50,
     search: str = "",
     tolerance: float = 0.02,
-    limit: float | None = None,
-    order: Sequence[int] | None = None,
 ) -> Chart:
     """Residual (event rate - score) of every subgroup and bin, the worst subgroups first.
 
-    The whole population is always the first row. ``search`` keeps the names that hold it; then ``top`` are
-    drawn, in ``order`` (positions in ``cells.groups``) where given. Colours run over +-``limit``, so that two
-    heatmaps can share it. Every point of the trace "Cells" carries ``[group position, bin position]``
-    as customdata.
+    The whole population is always the first row. ``search`` keeps the names that hold it; then the first
+    ``top`` are drawn. Every point of the trace "Cells" carries ``[group position, bin position]`` as customdata.
     Returns the heatmap, a table of the drawn cells that have rows, and its words.
     """
-    view = CellView(cells, tolerance, limit or residual_limit(cells))
-    found = chosen(view, search, order)
+    view = CellView(cells, tolerance, residual_limit(cells))
+    found = chosen(view, search)
     rows = [0, *found[: max(top, 0)]]
     if not (cells.rows[rows] > 0).any():
         return Chart(theme.nothing("No cell holds any rows."), twin(view, rows), "Heatmap without cells.")
@@ -168,7 +164,7 @@ def _hover(view: CellView, group: int, j: int) -> str:
     lines = [
         f"{escaped(cells.groups[group])}, scores {cells.bins.label(j)}",
         f"predicted {wording.rate(mean)}, observed {wording.rate(mean + residual)}",
-        f"{wording.count(int(cells.rows[group, j]))} rows, {_test(view, group, j)}",
+        f"{wording.rows(int(cells.rows[group, j]))}, {_test(view, group, j)}",
     ]
     return "<br>".join(lines)
 

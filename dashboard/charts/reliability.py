@@ -154,7 +154,7 @@ def _add_counts(figure: go.Figure, name: str, curve: Reliability, named: bool) -
         width=np.maximum(width * 0.94, 0.004).round(5).tolist(),
         marker={"color": theme.COUNTS, "line": {"width": 0}},
         yaxis="y2",
-        hovertext=[f"Scores {scores(curve, int(j))}: {wording.count(int(curve.rows[j]))} rows" for j in at],
+        hovertext=[f"Scores {scores(curve, int(j))}: {wording.rows(int(curve.rows[j]))}" for j in at],
         hoverinfo="text",
         name=f"Rows of {escaped(name)}",
         showlegend=named,

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from calcore.calibrators import GateAudit, LWCal
+from calcore.calibrators.loss_weighted import contradicts
 from calcore.validation import Floats
 from dashboard import wording
 from dashboard.charts import theme
@@ -25,9 +26,9 @@ def weights_histogram(audit: GateAudit, score: Floats, label: Floats, *, bins: i
     Returns the histogram, a table of its bins, and its words.
     """
     weights = np.asarray(audit.weights, dtype=float)
-    contradicts = (np.asarray(score) >= 0.5) != (np.asarray(label) == 1)
+    against = contradicts(np.asarray(score), np.asarray(label))
     edges = np.linspace(0.0, 1.0, max(bins, 1) + 1)
-    agreeing, contradicting = (np.histogram(weights[rows], edges)[0] for rows in (~contradicts, contradicts))
+    agreeing, contradicting = (np.histogram(weights[rows], edges)[0] for rows in (~against, against))
     table = _table(edges, agreeing, contradicting)
     if not weights.size:
         return Chart(theme.nothing("No row has a weight."), table, "No row has a weight.")
@@ -48,9 +49,9 @@ def weights_histogram(audit: GateAudit, score: Floats, label: Floats, *, bins: i
     median = float(np.median(weights))
     _add_line(figure, FLOOR, "floor", 1.27)
     _add_line(figure, median, "median", 1.14)
-    at_floor = int((contradicts & (weights <= FLOOR)).sum())
+    at_floor = int((against & (weights <= FLOOR)).sum())
     alt = (
-        f"Histogram of the weights of {wording.count(weights.size)} rows, median {wording.error(median)}. "
+        f"Histogram of the weights of {wording.rows(weights.size)}, median {wording.error(median)}. "
         f"Labels contradict the score on {wording.count(int(contradicting.sum()))} of them; "
         f"{wording.count(at_floor)} of these have the lowest weight, {wording.error(FLOOR)}."
     )
@@ -70,7 +71,7 @@ def _add_bars(
             "pattern": {"shape": pattern, "size": 6, "solidity": 0.35, "fillmode": "replace"},
         },
         hovertext=[
-            escaped(f"Weights {_range(edges, i)}: {wording.count(int(rows))} rows. {name}")
+            escaped(f"Weights {_range(edges, i)}: {wording.rows(int(rows))}. {name}")
             for i, rows in enumerate(counts)
         ],
         hoverinfo="text",

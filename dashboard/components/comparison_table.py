@@ -27,7 +27,7 @@ def _row(entry: Entry) -> dict[str, str]:
         found = entry.metrics[name]
         row[name] = w.error(found.value) + (f" ({w.interval(found.interval)})" if found.interval else "")
     harm = entry.harm
-    row["Harm"] = "n/a" if harm is None else w.points(harm.at_n)
+    row["Harm"] = w.MISSING if harm is None else w.points(harm.at_n)
     if harm is not None and harm.with_flips is not None:
         row["Harm with flips"] = w.points(harm.with_flips)
     row["AUC change"] = w.signed(entry.auc_change)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import streamlit as st
 
+from calcore.observation import ObservationModel
 from dashboard import services
 from dashboard import wording as w
+from dashboard.meanings import MEANINGS, guessed_sources, source_values
 from dashboard.state import AppState, change_settings, get_state
 
-MEANINGS = {
-    "clean": "They are the outcomes",
-    "noisy": "They are outcomes, some recorded wrong",
-    "pu": "Known positives, and rows nobody has checked",
-}
-EXPLAINED = {
-    "clean": "Each label is what really happened.",
-    "noisy": "Weak annotators, historical decisions, rules: some labels are flipped, and nobody knows which.",
-    "pu": "A label of 1 is a confirmed positive, drawn at random from all positives; every other row is unchecked.",
+FEW = ("clean", "noisy", "pu")
+SHARES = {
+    "prior": (
+        "Share of all rows that are positive (%)",
+        "From a random sample that was checked, or from what is known of the population.",
+    ),
+    "theta1": ("Share of positives in the first group (%)", "The group named first below."),
+    "theta2": ("Share of positives in the second group (%)", "The group named second below."),
+    "r_min": (
+        "Smallest confidence to believe (%)",
+        "Smaller ones count as this: a confidence of 0 would weigh infinitely much.",
+    ),
 }
 
 
@@ -24,26 +29,71 @@ def meaning(state: AppState) -> None:
     """Ask what the labels mean and write the answer to the settings."""
     settings = state.settings
     st.subheader("What do your labels mean?", anchor=False)
-    kinds = list(MEANINGS)
+    more = st.toggle(
+        "Show the indirect kinds: two groups, confidences, pairs",
+        value=settings.labels not in FEW,
+        key=state.key("more-kinds"),
+    )
+    kinds = list(MEANINGS) if more else list(FEW)
     labels = st.radio(
         "What do your labels mean?",
         kinds,
-        index=kinds.index(settings.labels),
-        format_func=MEANINGS.__getitem__,
-        captions=[EXPLAINED[kind] for kind in kinds],
-        key=get_state().key("labels-mean"),
+        index=kinds.index(settings.labels) if settings.labels in kinds else 0,
+        format_func=lambda kind: MEANINGS[kind].answer,
+        captions=[MEANINGS[kind].explained for kind in kinds],
+        key=state.key("labels-mean"),
         label_visibility="collapsed",
     )
+    chosen = MEANINGS[labels]
     changes: dict[str, object] = {"labels": labels}
+    if labels not in FEW:
+        st.caption("Such a file looks like this:")
+        st.code(chosen.example, language=None)
     if labels == "noisy":
         changes |= _flip_rates(settings.rho0, settings.rho1)
-    if labels == "pu":
-        changes["prior"] = _prior(settings.prior)
+    for name in chosen.parameters:
+        if name in SHARES:
+            changes[name] = _share(state, name, getattr(settings, name))
+    changes["source_values"] = _sources(state, chosen.model) if "source" in chosen.columns else ()
     changes |= _audit(state)
     if any(getattr(settings, name) != value for name, value in changes.items()):
         change_settings(**changes)
         get_state().analysed = False
         st.rerun()
+
+
+def _sources(state: AppState, model: type[ObservationModel]) -> tuple[str, ...]:
+    """Which value of the source column stands for which source of the model."""
+    assert state.ingested is not None
+    if state.ingested.roles.source is None:
+        return ()
+    values, guessed = source_values(state.ingested), guessed_sources(state.ingested, model)
+    picked = []
+    for place, name, position in zip(st.columns(len(model.sources)), model.sources, range(10), strict=False):
+        default = values.index(guessed[position]) if guessed else None
+        value = place.selectbox(
+            f'Which source value means "{name}"?',
+            values,
+            index=default,
+            key=state.key(f"source-{model.__name__}-{name}"),
+        )
+        picked.append(value)
+    return tuple(value for value in picked if value) if all(picked) else ()
+
+
+def _share(state: AppState, name: str, value: float | None) -> float | None:
+    words, help_text = SHARES[name]
+    given = st.number_input(
+        words,
+        0.0,
+        100.0,
+        None if value is None else 100 * value,
+        1.0,
+        placeholder="for example 12",
+        key=state.key(name),
+        help=help_text,
+    )
+    return None if given is None else given / 100
 
 
 def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | None]:
@@ -74,20 +124,6 @@ def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | Non
         key=get_state().key("rho1"),
     )
     return {"rho0": first / 100, "rho1": second / 100}
-
-
-def _prior(prior: float | None) -> float | None:
-    given = st.number_input(
-        "Share of all rows that are positive (%)",
-        0.0,
-        100.0,
-        None if prior is None else 100 * prior,
-        1.0,
-        placeholder="for example 12",
-        key=get_state().key("prior"),
-        help="The class prior: from a random sample that was checked, or from what is known of the population.",
-    )
-    return None if given is None else given / 100
 
 
 def _audit(state: AppState) -> dict[str, object]:

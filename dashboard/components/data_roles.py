@@ -19,7 +19,11 @@ ROLE_WORDS = {
 }
 MORE_ROLES = {
     "weight": ("Weight", "Sampling weight of the row."),
-    "unit": ("Unit", "Rows that belong together (a customer, a patient): errors and folds keep them whole."),
+    "unit": (
+        "Unit or pair",
+        "Rows that belong together (a customer, a patient, a pair): errors and folds keep them whole.",
+    ),
+    "confidence": ("Confidence", "A probability given with the row, for weak labels."),
     "source": ("Source", "Which sample a row comes from, for weak labels."),
     "time": ("Time", "When the case was scored."),
 }
@@ -34,8 +38,8 @@ def roles(state: AppState) -> None:
     wanted: dict[str, str | None] = dict(current.single())
     for place, (role, words) in zip(st.columns(3), ROLE_WORDS.items(), strict=True):
         wanted[role] = _pick(place, role, words, names, getattr(current, role))
-    with st.expander("More roles: weight, unit, source, time"):
-        for place, (role, words) in zip(st.columns(4), MORE_ROLES.items(), strict=True):
+    with st.expander("More roles: weight, unit or pair, source, confidence, time"):
+        for place, (role, words) in zip(st.columns(5), MORE_ROLES.items(), strict=True):
             wanted[role] = _pick(place, role, words, names, getattr(current, role))
     groups = st.multiselect(
         "Subgroup columns",

@@ -10,6 +10,7 @@ import streamlit as st
 from calcore.errors import InputError
 from calcore.maps import CalibrationMap
 from dashboard import services
+from dashboard import wording as w
 from dashboard.charts.chart import Chart
 from dashboard.charts.maps import maps_chart
 from dashboard.components.text import escape
@@ -29,6 +30,7 @@ VIEWS = {
 
 
 def head(title: str, intro: str) -> None:
+    """The title of a page and the question that it answers."""
     st.title(title, anchor=False)
     st.caption(intro)
 
@@ -145,8 +147,8 @@ def measured_on(found: Analysis) -> None:
     if found.audit is None:
         return
     options = {
-        "audit": f"Clean audit labels ({found.audit.n:,})",
-        "labels": f"Recorded labels ({found.evidence.n:,})",
+        "audit": f"Clean audit labels ({w.count(found.audit.n)})",
+        "labels": f"Recorded labels ({w.count(found.evidence.n)})",
     }
     picked = st.segmented_control(
         "Measured on",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard import wording as w
 from dashboard.components.text import escape
 from dashboard.state import change_settings, forget_file, get_state
 
 
 def sidebar() -> None:
+    """Draw it; a change of the tolerance holds from the page that follows."""
     state = get_state()
     with st.sidebar:
         if state.ingested is None:
@@ -16,7 +18,7 @@ def sidebar() -> None:
             return
         report = state.ingested.report
         st.caption(
-            f"**{escape(report.filename)}**  \n{report.rows_kept:,} rows · SHA-256 {report.sha256[:12]}"
+            f"**{escape(report.filename)}**  \n{w.rows(report.rows_kept)} · SHA-256 {report.sha256[:12]}"
         )
         tolerance = st.slider(
             "Tolerance (points)",

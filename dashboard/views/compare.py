@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from calcore.calibrators import REGISTRY
-from calcore.comparison import Comparison
+from calcore.comparison import RANKED_ON, Comparison
 from calcore.errors import InputError
 from calcore.maps import CalibrationMap
 from dashboard import services, verdicts
@@ -17,10 +17,9 @@ from dashboard.components.text import escape
 from dashboard.services import Analysis
 from dashboard.state import get_state
 
-RANKED_ON = ("Brier", "log loss", "ECE")
-
 
 def chosen(found: Analysis) -> tuple[tuple[str, ...], str]:
+    """The calibrators to compare, the reference first, and what they are sorted by."""
     left, right = st.columns([3, 1])
     names = left.multiselect(
         "Calibrators",
@@ -37,7 +36,7 @@ def compared(found: Analysis, names: tuple[str, ...], ranked_on: str) -> Compari
     if services.comparison_ready(found, names, ranked_on):
         return services.comparison_of(found, names, ranked_on)
     with st.status(
-        f"Comparing {len(names)} calibrators on {found.evidence.n:,} rows", expanded=True
+        f"Comparing {len(names)} calibrators on {w.rows(found.evidence.n)}", expanded=True
     ) as status:
         bar = st.progress(0.0)
 

@@ -9,6 +9,7 @@ from calcore.errors import InputError
 from dashboard import services, verdicts
 from dashboard.components.page import VIEWS, draw_maps, head, problem, require_analysis
 from dashboard.components.text import escape
+from dashboard.services import Analysis, Exported
 from dashboard.state import get_state
 
 
@@ -59,7 +60,8 @@ def page() -> None:
             st.code(exported.python[:20_000], language="python")
 
 
-def formats(found, exported, name: str) -> None:
+def formats(found: Analysis, exported: Exported, name: str) -> None:
+    """The downloads; an export that differs from its map cannot be taken."""
     first, second, third = st.columns(3)
     ok = {check.format: check.ok for check in exported.checks}
     first.download_button(

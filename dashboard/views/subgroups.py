@@ -87,7 +87,7 @@ def page() -> None:
         return
     summary(found)
     draw(
-        group_error_bars(audit.groups, reference=audit.error.value),
+        group_error_bars(audit.groups, reference=audit.error.value, basis=services.measured_words(found)),
         key="group-bars",
     )
     search = st.text_input("Find a subgroup", key="group-search", placeholder="part of a name")

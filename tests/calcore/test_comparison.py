@@ -242,7 +242,7 @@ def test_the_collapsed_path_agrees_with_the_rows(monkeypatch):
     methods = [Platt(), Temperature(), Isotonic(), HistogramBinning(), GatedLWCal()]
     small = compare(evidence, methods, harm_draws=0, folds=2)
     assert len(small.measured) < COLLAPSE_ABOVE
-    monkeypatch.setattr("calcore.crossfit.COLLAPSE_ABOVE", 10**9)
+    monkeypatch.setattr("calcore.evidence.COLLAPSE_ABOVE", 10**9)
     rows = compare(evidence, methods, harm_draws=0, folds=2)
     for one, other in zip(small.entries, rows.entries, strict=True):
         for name in ("Brier", "log loss", "AUC", "macro-F1", "ECE"):

@@ -130,7 +130,7 @@ def test_great_evidence_is_added_up_and_agrees_with_its_rows(monkeypatch):
     collapsed = Folds.of(evidence, 3)
     assert len(collapsed.work) < len(evidence)
     assert collapsed.work.rows.sum() == len(evidence)
-    monkeypatch.setattr("calcore.crossfit.COLLAPSE_ABOVE", 10**9)
+    monkeypatch.setattr("calcore.evidence.COLLAPSE_ABOVE", 10**9)
     rows = Folds.of(evidence, 3)
     np.testing.assert_array_equal(rows.row_fold, collapsed.row_fold)
     for method, bound in ((Platt(), 1e-6), (HistogramBinning(), 1e-9)):

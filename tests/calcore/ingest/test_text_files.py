@@ -267,7 +267,9 @@ def test_excel_and_zip_are_told_apart(member, sentence):
 
 def test_a_file_over_the_limit_says_rows_and_other_ways_in():
     data = b"score,label\n" + b"0.25,1\n" * 1000
-    with pytest.raises(InputError, match=r"limit is .* rows like these; save it as Parquet.*calcore.ingest.read"):
+    with pytest.raises(
+        InputError, match=r"limit is .* rows like these; save it as Parquet.*calcore.ingest.read"
+    ):
         ingest.read(data, "f.csv", Choices(max_bytes=700))
     with pytest.raises(InputError, match="1,000 rows and the limit is 10"):
         ingest.read(data, "f.csv", Choices(max_rows=10))

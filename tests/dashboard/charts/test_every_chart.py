@@ -27,7 +27,7 @@ def charts(sample, audited, gate, comparison, maps):
     return {
         "reliability": reliability_chart(curves, tolerance=0.02),
         "heatmap": cell_heatmap(audited.cells),
-        "groups": group_error_bars(audited.groups, reference=audited.error.value, chance=0.05),
+        "groups": group_error_bars(audited.groups, reference=audited.error.value),
         "weights": weights_histogram(gate, sample.score, sample.noisy),
         "gate": gate_chart(gate),
         "error against loss": error_against_loss(comparison),

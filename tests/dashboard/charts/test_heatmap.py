@@ -7,6 +7,7 @@ import pytest
 
 from calcore import metrics
 from calcore.observation import Clean
+from dashboard import wording
 from dashboard.charts.cell_findings import UNTESTED, residual_limit
 from dashboard.charts.heatmap import TEXT_CELLS, cell_heatmap
 
@@ -60,14 +61,11 @@ def test_too_few_rows_are_hatched_and_empty_cells_blank(few):
     assert len(_trace(chart, "Cells").x) == (cells.rows > 0).sum() < cells.rows.size
 
 
-def test_worst_subgroups_come_first_and_an_order_is_kept(audited):
+def test_the_whole_population_and_the_worst_subgroups_come_first(audited):
     cells = audited.cells
     shown = [pair[0] for pair in _trace(cell_heatmap(cells, top=3), "Cells").customdata]
     assert shown[0] == 0
     assert len(set(shown)) == 4
-    given = [3, 1, 2]
-    shown = [pair[0] for pair in _trace(cell_heatmap(cells, order=given), "Cells").customdata]
-    assert list(dict.fromkeys(shown)) == [0, *given]
 
 
 def test_search_is_a_plain_substring_whatever_its_case(audited):
@@ -90,12 +88,12 @@ def test_names_are_escaped_on_the_axis_and_whole_in_the_hover(audited):
     assert "&#36;x^2&#36;" in hovers
 
 
-def test_limit_is_shared_said_and_from_the_data_otherwise(audited):
-    chart = cell_heatmap(audited.cells, limit=0.5)
-    assert _trace(chart, "Residual").zmax == 0.5
-    assert any("±50" in note.text for note in chart.figure.layout.annotations)
+def test_the_range_of_the_colours_holds_every_residual_and_is_said(audited):
+    chart, limit = cell_heatmap(audited.cells), residual_limit(audited.cells)
+    assert _trace(chart, "Residual").zmax == limit
+    assert any(f"±{wording.points(limit)}" in note.text for note in chart.figure.layout.annotations)
     tested = np.isfinite(audited.cells.adjusted)
-    assert residual_limit(audited.cells) >= np.abs(audited.cells.residual[tested]).max()
+    assert limit >= np.abs(audited.cells.residual[tested]).max()
 
 
 def test_text_only_up_to_400_cells(audited, many_cells):

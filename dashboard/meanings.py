@@ -1,0 +1,232 @@
+"""What labels can mean, in plain words, and how each answer turns a file into evidence. Knows no Streamlit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calcore import ingest
+from calcore.errors import InputError
+from calcore.evidence import Evidence
+from calcore.ingest import Ingested
+from calcore.observation import (
+    DU,
+    PU,
+    SD,
+    SU,
+    UU,
+    Clean,
+    Noisy,
+    ObservationModel,
+    Pcomp,
+    Pconf,
+    PosteriorConfidence,
+    Sconf,
+)
+from calcore.subgroups import SubgroupChoice, make_subgroups
+from dashboard.state import Settings
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """One answer to "what do your labels mean?": its words, an example file, and what it needs.
+
+    ``parameters`` are fields of Settings; ``columns`` are roles; ``source`` says what the source column tells.
+    """
+
+    model: type[ObservationModel]
+    answer: str
+    explained: str
+    example: str
+    parameters: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ("label",)
+
+
+MEANINGS: dict[str, Meaning] = {
+    "clean": Meaning(
+        Clean,
+        "They are the outcomes",
+        "Each label is what really happened.",
+        "score,label\n0.91,1\n0.08,0",
+    ),
+    "noisy": Meaning(
+        Noisy,
+        "They are outcomes, some recorded wrong",
+        "Weak annotators, historical decisions, rules: some labels are flipped, and nobody knows which.",
+        "score,label\n0.91,1\n0.85,0",
+        ("rho0", "rho1"),
+    ),
+    "pu": Meaning(
+        PU,
+        "Known positives, and rows nobody has checked",
+        "A label of 1 is a confirmed positive, drawn at random from all positives; every other row is unchecked.",
+        "score,label\n0.91,1\n0.40,",
+        ("prior",),
+        (),
+    ),
+    "uu": Meaning(
+        UU,
+        "Two groups with known shares of positives",
+        "Nobody knows a single label, but how many of each group are positive (two regions, before and after).",
+        "score,source\n0.91,first\n0.40,second",
+        ("prior", "theta1", "theta2"),
+        ("source",),
+    ),
+    "posterior": Meaning(
+        PosteriorConfidence,
+        "A probability instead of a label",
+        "An expert, or a panel of them, says how likely each case is positive.",
+        "score,confidence\n0.91,0.8\n0.08,0.1",
+        (),
+        ("confidence",),
+    ),
+    "pconf": Meaning(
+        Pconf,
+        "Positives only, each with a confidence",
+        "Only positives are collected, with the probability that a case like it is positive.",
+        "score,confidence\n0.91,0.9\n0.60,0.5",
+        ("prior", "r_min"),
+        ("confidence",),
+    ),
+    "su": Meaning(
+        SU,
+        "Pairs known to be alike, and unlabelled rows",
+        "Of a pair it is known that both cases have the same outcome, not which.",
+        "score,source,pair\n0.91,similar,1\n0.85,similar,1\n0.30,unlabelled,2",
+        ("prior",),
+        ("source", "unit"),
+    ),
+    "du": Meaning(
+        DU,
+        "Pairs known to differ, and unlabelled rows",
+        "Of a pair it is known that one case is positive and one negative, not which.",
+        "score,source,pair\n0.91,dissimilar,1\n0.15,dissimilar,1\n0.30,unlabelled,2",
+        ("prior",),
+        ("source", "unit"),
+    ),
+    "sd": Meaning(
+        SD,
+        "Pairs that are alike, and pairs that differ",
+        "Each pair says only whether both cases have the same outcome.",
+        "score,source,pair\n0.91,similar,1\n0.85,similar,1\n0.91,dissimilar,2\n0.15,dissimilar,2",
+        ("prior",),
+        ("source", "unit"),
+    ),
+    "pcomp": Meaning(
+        Pcomp,
+        "Pairs in which one case ranks above the other",
+        "Of a pair it is known which case is at least as likely positive.",
+        "score,source,pair\n0.91,superior,1\n0.35,inferior,1",
+        ("prior",),
+        ("source",),
+    ),
+    "sconf": Meaning(
+        Sconf,
+        "Pairs with a probability of being alike",
+        "Both rows of a pair carry the probability that their outcomes are the same.",
+        "score,confidence,pair\n0.91,0.7,1\n0.85,0.7,1",
+        ("prior",),
+        ("confidence", "unit"),
+    ),
+}
+ROLE_WORDS = {"label": "label", "source": "source", "confidence": "confidence", "unit": "unit (pair)"}
+PARAMETER_WORDS = {
+    "prior": "the class prior: the share of all rows that are positive",
+    "theta1": "the share of positives in the first group",
+    "theta2": "the share of positives in the second group",
+}
+
+
+def observation_model(settings: Settings) -> ObservationModel:
+    """The model that the user described. Raises InputError where a number is missing or impossible."""
+    meaning = MEANINGS[settings.labels]
+    values = {name: getattr(settings, name) for name in meaning.parameters}
+    for name, words in PARAMETER_WORDS.items():
+        if name in values and values[name] is None:
+            raise InputError(f'"{meaning.answer}" needs {words}')
+    return meaning.model(**values)
+
+
+def check_columns(ingested: Ingested, settings: Settings) -> None:
+    """Raise InputError with the reason where a role that the meaning needs has no column; cheap."""
+    roles = ingested.roles
+    if roles.score is None:
+        raise InputError("No score column is chosen: say which column holds the classifier's score")
+    for role in MEANINGS[settings.labels].columns:
+        if getattr(roles, role) is None:
+            raise InputError(f"No {ROLE_WORDS[role]} column is chosen, and these labels need one")
+    if settings.labels == "pu" and roles.label is None and roles.source is None:
+        raise InputError("Known positives need a label column (1 = known positive) or a source column")
+
+
+def evidence_of(
+    ingested: Ingested, settings: Settings, smallest: float
+) -> tuple[Evidence, Evidence | None, SubgroupChoice]:
+    """Evidence of the file under its meaning, of its clean audit labels (None where they are no random sample),
+    and its subgroups above the share ``smallest``. Raises InputError where they do not fit."""
+    check_columns(ingested, settings)
+    columns, report = ingested.columns, ingested.report
+    groups = columns.groups
+    choice = SubgroupChoice((), 0, 0)
+    if len(groups.columns):
+        choice = make_subgroups(groups, list(groups.columns), min_mass=smallest)
+    shared: dict[str, Any] = {
+        "unit": columns.unit,
+        "weight": columns.weight,
+        "groups": choice.membership,
+        "time": columns.time,
+        "weighting": settings.weighting,
+        "clipped": report.clipped,
+        "dropped": report.rows_read - report.rows_kept,
+    }
+    model = observation_model(settings)
+    evidence = model.evidence(
+        columns.score,
+        columns.label if model.has_row_labels else None,
+        source=_source(columns, settings, model),
+        confidence=columns.confidence,
+        **shared,
+    )
+    audited = None
+    if columns.audit is not None and settings.audit_random and not np.isnan(columns.audit).all():
+        audited = Clean().evidence(columns.score, columns.audit, **shared)
+    return evidence, audited, choice
+
+
+def source_values(ingested: Ingested) -> list[str]:
+    """The distinct texts of the source column, in the order of their first row, at most 50."""
+    source = ingested.columns.source
+    return [] if source is None else [str(value) for value in pd.unique(pd.Series(source))[:50]]
+
+
+def guessed_sources(ingested: Ingested, model: type[ObservationModel]) -> tuple[str, ...]:
+    """For each source of the model the file's value that stands for it: by name, else in order."""
+    values = source_values(ingested)
+    by_name = {value.strip().casefold(): value for value in values}
+    named = tuple(by_name.get(name, "") for name in model.sources)
+    if all(named):
+        return named
+    return tuple(values[: len(model.sources)]) if len(values) >= len(model.sources) else ()
+
+
+def _source(columns: ingest.Columns, settings: Settings, model: ObservationModel) -> np.ndarray | None:
+    """The model's own source names, row by row."""
+    if len(model.sources) == 1:
+        return None
+    if columns.source is None:
+        # positives from the label, every other row unlabelled (only PU comes here)
+        return np.where(columns.label == 1, "positive", "unlabelled")
+    meant = dict(zip(settings.source_values or model.sources, model.sources, strict=True))
+    if len(meant) < len(model.sources):
+        raise InputError("Each source needs a value of its own in the source column")
+    values = pd.Series(columns.source).astype("str")
+    named = values.map(meant)
+    if named.isna().any():
+        raise InputError(
+            f"The source column holds {values[named.isna()].iloc[0]!r}, which stands for none of "
+            f"{', '.join(model.sources)}: say what each value means"
+        )
+    return named.to_numpy(dtype=object)

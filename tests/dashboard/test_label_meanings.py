@@ -1,0 +1,67 @@
+"""Every way of observing labels, from the file to the export."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.meanings import MEANINGS
+from tests.dashboard.conftest import VIEWS, messages, of_file, upload
+from tests.dashboard.weak_files import PRIOR, weak_file
+
+WEAK = ["uu", "posterior", "pconf", "su", "du", "sd", "pcomp", "sconf"]
+
+
+def opened(app, kind, without=()):
+    upload(app, weak_file(kind))
+    for role in ("label", "audit"):
+        of_file(app, "selectbox", f"role-{role}").set_value(None)
+    for column, role in (("source", "source"), ("confidence", "confidence"), ("pair", "unit")):
+        if column in of_file(app, "selectbox", "role-score").options:
+            of_file(app, "selectbox", f"role-{role}").set_value(column)
+    app.run()
+    of_file(app, "toggle", "more-kinds").set_value(True).run()
+    of_file(app, "radio", "labels-mean").set_value(kind).run()
+    shares = {"prior": 100 * PRIOR, "theta1": 65.0, "theta2": 17.0, "r_min": 0.1}
+    for name in set(MEANINGS[kind].parameters) - set(without):
+        of_file(app, "number_input", name).set_value(shares[name]).run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("kind", WEAK)
+def test_a_file_of_every_kind_goes_through_every_view(app, kind):
+    opened(app, kind)
+    assert not app.error, app.error[0].value
+    app.button(key="analyse").click().run()
+    assert not app.exception
+    for view in VIEWS:
+        app.switch_page(f"views/{view}.py").run()
+        assert not app.exception, (view, app.exception)
+        assert not app.error or view == "overview", (view, app.error[0].value)
+    app.switch_page("views/noise.py").run()
+    assert "do not exist under" in messages(app)
+
+
+@pytest.mark.parametrize("kind", WEAK)
+def test_a_missing_prior_is_asked_for_in_words(app, kind):
+    if "prior" not in MEANINGS[kind].parameters:
+        return
+    opened(app, kind, without=["prior"])
+    assert "share of all rows that are positive" in app.error[0].value
+    assert app.button(key="analyse").disabled
+
+
+@pytest.mark.parametrize("kind", ["su", "du", "sd", "sconf"])
+def test_a_prior_of_one_half_is_not_identifiable(app, kind):
+    opened(app, kind)
+    of_file(app, "number_input", "prior").set_value(50.0).run()
+    assert "not identifiable" in app.error[0].value
+
+
+def test_every_meaning_shows_an_example_that_has_its_columns(app):
+    roles = {"label": "label", "source": "source", "confidence": "confidence", "unit": "pair"}
+    for kind, meaning in MEANINGS.items():
+        header = meaning.example.splitlines()[0].split(",")
+        assert "score" in header, kind
+        for role in meaning.columns:
+            assert roles[role] in header, kind
