@@ -259,6 +259,13 @@ def maxima_of(found: Analysis) -> dict[str, metrics.CalibrationError]:
     )
 
 
+def corrected_cells(found: Analysis, name: str) -> metrics.Cells:
+    """The cells of the measured evidence at a calibrator's out-of-fold predictions."""
+    bins = found.settings.bins
+    key = ("cells", *found.key, found.settings.measure_on, bins, name)
+    return _once(key, lambda: metrics.cells(predicted_by(found, name), bins))
+
+
 def rows_of_cell(found: Analysis, group: int, bin_position: int, most: int = 500) -> np.ndarray:
     """Positions in the table of the rows of one cell, the first ``most``."""
     evidence = found.measured

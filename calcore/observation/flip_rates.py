@@ -7,20 +7,19 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, special
 
 from calcore.errors import InputError
+from calcore.observation.forward_platt import ForwardPlatt
 from calcore.observation.rate_estimate import (
     DRAWS,
     RateEstimate,
     Tally,
-    Z,
     bootstrap_intervals,
     check_draws,
     rate_estimate,
     wilson,
 )
-from calcore.validation import Floats, as_labels, as_scores, fraction, same_length
+from calcore.validation import as_labels, as_scores, fraction, same_length
 
 _CLASS_ONLY = "flips do not depend on the score, given the true label"
 _NAMES = ("rho0", "rho1", "disagreement")
@@ -159,116 +158,34 @@ def _disagreement(rho0: float, rho1: float, recorded: float) -> float:
     return rho0 * (1 - prior) + rho1 * prior
 
 
-#: Scores are clipped at this before their logit is taken: the surest scores must not carry the fit.
-CLIP = 1e-3
-#: Dirichlet(1.1, 1.1, 3) of (rho0, rho1, 1 - rho0 - rho1), as exponents of its density.
-DIRICHLET = np.array([0.1, 0.1, 2.0])
-
-
 def flip_rates_from_forward_platt(scores: ArrayLike, labels: ArrayLike) -> FlipRates:
     """Flip rates from how the recorded rate levels off at both ends of the score.
 
     P(recorded 1 given f) = rho0 + (1 - rho0 - rho1) sigmoid(a logit f + b), at the mode of the posterior under
     (rho0, rho1, 1 - rho0 - rho1) ~ Dirichlet(1.1, 1.1, 3), log a ~ N(0, 1), b ~ N(0, 1); scores clipped at
     .001 in the logit. ``scores`` (n,) in [0, 1]; ``labels`` (n,) of 0, 1 and missing. Intervals by the
-    Laplace approximation on the log-odds of the rates. Raises InputError where one class alone is recorded.
+    profile of the posterior; the disagreement takes the outermost of what these allow. Raises InputError where
+    one class alone is recorded.
     """
     tally = _labelled(scores, labels)
-    problem = _ForwardPlatt(special.logit(np.clip(tally.score, CLIP, 1 - CLIP)), tally.count)
-    mode = problem.mode(DIRICHLET)
-    # on the log-odds the density of the rates is that times rho0 rho1 (1 - rho0 - rho1)
-    intervals = problem.intervals(problem.mode(DIRICHLET + 1), DIRICHLET + 1)
+    problem = ForwardPlatt.of(tally)
+    rho0, rho1, prior = problem.mode()
+    intervals = problem.interval(), problem.mirrored().interval()
+    recorded = float(tally.size[1] / tally.size.sum())
+    outer = [_disagreement(a, b, recorded) for a, b in product(*intervals)]
     assumptions = (
         _CLASS_ONLY,
         "P(Y=1 given the score) is sigmoid(a logit(score) + b) for some a > 0 and b",
-        "weak priors: flips are rarer than not, a is near 1 and b near 0; on few rows they decide",
+        "weak priors (flips are rarer than not, a is near 1 and b near 0), which decide where few rows or "
+        "scores bunched in the middle say little: the intervals cover less there",
     )
-    return _flip_rates(problem.rates(mode), intervals, tally, "forward Platt (posterior mode)", assumptions)
-
-
-@dataclass(frozen=True, eq=False)
-class _ForwardPlatt:
-    """The posterior over (log rho0/rest, log rho1/rest, log a, b), rest = 1 - rho0 - rho1.
-
-    ``z`` (m,) logits, ``count`` (2, m) rows recorded 0 and 1.
-    """
-
-    z: Floats
-    count: Floats
-
-    def _parts(self, theta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """(rho0, rho1, rest), sigmoid(a z + b), P(recorded 1), P(recorded 0)."""
-        share = special.softmax([theta[0], theta[1], 0.0])
-        line = np.exp(theta[2]) * self.z + theta[3]
-        one, zero = special.expit(line), special.expit(-line)
-        tiny = np.finfo(float).tiny
-        return (
-            share,
-            one,
-            np.maximum(share[0] + share[2] * one, tiny),
-            np.maximum(share[1] + share[2] * zero, tiny),
-        )
-
-    def value(self, theta: Floats, exponents: Floats) -> float:
-        """Minus the log posterior, up to a constant."""
-        share, _, one, zero = self._parts(theta)
-        fit = self.count[1] @ np.log(one) + self.count[0] @ np.log(zero)
-        log_share = np.log(np.maximum(share, np.finfo(float).tiny))
-        return float(-(fit + exponents @ log_share - (theta[2] ** 2 + theta[3] ** 2) / 2))
-
-    def gradient(self, theta: Floats, exponents: Floats) -> Floats:
-        share, rate, one, zero = self._parts(theta)
-        pull = self.count[1] / one - self.count[0] / zero
-        spread = pull * share[2] * rate * (1 - rate)
-        prior = exponents[:2] - exponents.sum() * share[:2]
-        return -np.array(
-            [
-                share[0] * (pull @ zero) + prior[0],
-                -share[1] * (pull @ one) + prior[1],
-                np.exp(theta[2]) * (spread @ self.z) - theta[2],
-                spread.sum() - theta[3],
-            ]
-        )
-
-    def mode(self, exponents: Floats) -> Floats:
-        """The best of searches from few and from many flips of either kind."""
-        found = [
-            optimize.minimize(
-                self.value,
-                np.array([np.log(rho0 / (1 - rho0 - rho1)), np.log(rho1 / (1 - rho0 - rho1)), 0.0, 0.0]),
-                args=(exponents,),
-                jac=self.gradient,
-                method="L-BFGS-B",
-                bounds=[(-30, 30), (-30, 30), (-5, 5), (-20, 20)],
-                options={"maxiter": 500, "ftol": 1e-13, "gtol": 1e-8},
-            )
-            for rho0, rho1 in ((0.05, 0.05), (0.3, 0.05), (0.05, 0.3))
-        ]
-        return np.asarray(min(found, key=lambda one: float(one.fun)).x)
-
-    def rates(self, theta: Floats) -> tuple[float, float, float]:
-        """rho0, rho1 and P(recorded differs from true)."""
-        share, rate, _, _ = self._parts(theta)
-        positive = float(self.count.sum(axis=0) @ rate / self.count.sum())
-        rho0, rho1 = float(share[0]), float(share[1])
-        return rho0, rho1, rho0 * (1 - positive) + rho1 * positive
-
-    def intervals(self, theta: Floats, exponents: Floats) -> list[tuple[float, float]]:
-        """Normal intervals of the log-odds of ``rates`` at the mode ``theta``, mapped back."""
-        step = 1e-4 * np.eye(4)
-        curvature = np.array(
-            [(self.gradient(theta + h, exponents) - self.gradient(theta - h, exponents)) / 2e-4 for h in step]
-        )
-        covariance = np.linalg.pinv((curvature + curvature.T) / 2, hermitian=True)
-
-        def log_odds(at: Floats) -> Floats:
-            return special.logit(np.clip(self.rates(at), 1e-12, 1 - 1e-12))
-
-        slope = np.array([(log_odds(theta + h) - log_odds(theta - h)) / 2e-4 for h in step])
-        error = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", slope, covariance, slope), 0.0))
-        centre = log_odds(theta)
-        low, high = special.expit(centre - Z * error), special.expit(centre + Z * error)
-        return list(zip(low.tolist(), high.tolist(), strict=True))
+    return _flip_rates(
+        (rho0, rho1, rho0 * (1 - prior) + rho1 * prior),
+        [*intervals, (min(outer), max(outer))],
+        tally,
+        "forward Platt (posterior mode)",
+        assumptions,
+    )
 
 
 def _labelled(scores: ArrayLike, labels: ArrayLike) -> Tally:

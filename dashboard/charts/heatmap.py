@@ -34,14 +34,16 @@ def cell_heatmap(
     top: int = 50,
     search: str = "",
     tolerance: float = 0.02,
+    limit: float | None = None,
 ) -> Chart:
     """Residual (event rate - score) of every subgroup and bin, the worst subgroups first.
 
     The whole population is always the first row. ``search`` keeps the names that hold it; then the first
     ``top`` are drawn. Every point of the trace "Cells" carries ``[group position, bin position]`` as customdata.
+    ``limit`` is the end of the colour scale, for heatmaps that share one; else it is from the data.
     Returns the heatmap, a table of the drawn cells that have rows, and its words.
     """
-    view = CellView(cells, tolerance, residual_limit(cells))
+    view = CellView(cells, tolerance, limit or residual_limit(cells))
     found = chosen(view, search)
     rows = [0, *found[: max(top, 0)]]
     if not (cells.rows[rows] > 0).any():

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
+from calcore.calibrators import REGISTRY
+from calcore.errors import InputError
 from calcore.metrics import EVERYONE
 from dashboard import services
 from dashboard import wording as w
 from dashboard.charts.groups import group_error_bars
-from dashboard.charts.heatmap import cell_heatmap
+from dashboard.charts.heatmap import cell_heatmap, residual_limit
 from dashboard.charts.reliability import reliability_chart
-from dashboard.components.page import VIEWS, assumptions, draw, head, measured_on, require_analysis
+from dashboard.charts.trajectory import trajectory_chart
+from dashboard.components.page import VIEWS, assumptions, draw, head, measured_on, problem, require_analysis
 from dashboard.components.text import escape
 from dashboard.services import Analysis
 from dashboard.state import change_settings
@@ -62,6 +65,40 @@ def cell_rows(found: Analysis, group: int, place: int) -> None:
         )
 
 
+METHODS = ("PatchedWLMC", "WLMC")
+
+
+def correction(found: Analysis) -> None:
+    """What WLMC would change: its rounds, and the heatmap before and after on rows that it was not fitted on."""
+    audit = services.audit_of(found)
+    with st.expander("What correcting subgroups would change (WLMC)", icon=":material/build:"):
+        name = st.segmented_control(
+            "Form",
+            METHODS,
+            format_func=lambda one: REGISTRY[one].title,
+            default=METHODS[0],
+            key="wlmc-form",
+            required=True,
+        )
+        st.caption(REGISTRY[name].summary)
+        if not st.toggle("Show", key="wlmc-show"):
+            return
+        try:
+            with st.spinner("Correcting"):
+                fit, after = services.cross_fit_of(found, name), services.corrected_cells(found, name)
+        except InputError as error:
+            problem(error)
+            return
+        fitted = fit.fitted
+        draw(trajectory_chart(fitted.audit_, bins=fitted.bins), key="wlmc-rounds")
+        limit = max(residual_limit(audit.cells), residual_limit(after))
+        st.markdown("**Before**")
+        draw(cell_heatmap(audit.cells, tolerance=audit.tolerance, limit=limit, top=20), key="wlmc-before")
+        st.markdown("**After**, on rows that it was not fitted on")
+        draw(cell_heatmap(after, tolerance=audit.tolerance, limit=limit, top=20), key="wlmc-after")
+        st.caption("To export it, add it on the Compare page.")
+
+
 def page() -> None:
     head("Subgroups", "For whom is the score off, and in which direction?")
     found = require_analysis()
@@ -102,6 +139,7 @@ def page() -> None:
         cell_rows(found, int(group), int(place))
     else:
         st.caption("Click a cell to see its rows.")
+    correction(found)
     assumptions(audit.assumptions)
 
 

@@ -280,3 +280,12 @@ def test_a_score_that_ranks_the_wrong_way_is_told(app):
     rows = "\n".join(f"{i / 500},{int(i < 250)}" for i in range(500))
     analysed(app, f"score,label\n{rows}\n".encode())
     assert "ranks the wrong way round" in messages(app)
+
+
+def test_what_wlmc_would_change_is_shown_before_and_after(app):
+    analysed(app, csv_bytes(3000, power=1.5))
+    go(app, "subgroups")
+    app.toggle(key="wlmc-show").set_value(True).run()
+    assert not app.exception
+    assert not app.error
+    assert len(app.get("plotly_chart")) == 5
