@@ -36,8 +36,8 @@ class Witnesses:
         whole_number(self.bins, "bins", 1, MOST_ROWS)
         if self.eta != 0:
             fraction(self.eta, "eta", open_interval=False)
-        if self.dimension is not None and not (math.isfinite(self.dimension) and self.dimension > 0):
-            raise InputError(f"the dimension must be a positive number, got {self.dimension!r}")
+        if self.dimension is not None:
+            _positive(self.dimension, "the dimension")
 
     def complexity(self, n: int) -> float:
         """A bound of the Rademacher complexity of C on n rows: Massart's sqrt(2 log |C| / n), or sqrt(d / n)."""
@@ -153,8 +153,7 @@ def uniform_bound(
     1.23 times what is stated. ``finite_bound`` has no such gap.
     """
     _check(envelopes, sizes, delta)
-    if not (math.isfinite(constant) and constant > 0):
-        raise InputError(f"the constant of a bound must be a positive number, got {constant!r}")
+    _positive(constant, "the constant of a bound")
     value = constant * sum(
         envelope * witnesses.width(n, delta) for envelope, n in zip(envelopes, sizes, strict=True)
     )
@@ -185,7 +184,7 @@ def rows_for_bound(
     """
     one = uniform_bound(envelopes, [1] * len(envelopes), witnesses, delta, constant).value
     fixed = constant * sum(envelopes) * witnesses.eta
-    room = _positive_error(error) - fixed
+    room = _positive(error, "the error") - fixed
     if room <= 0:
         raise InputError(
             f"the scale eta alone costs {fixed:g}: a smaller one is needed for an error of {error:g}"
@@ -209,7 +208,7 @@ def boosting_rounds(error: float, start: float = 1.0) -> int:
     ``start`` = D_0 = E[(f_0(X) - P(Y=1 given X))^2], at most 1.
     """
     distance = start if start == 1 else fraction(start, "the starting distance D_0")
-    return math.ceil(4 * distance / _positive_error(error) ** 2)
+    return math.ceil(4 * distance / _positive(error, "the error") ** 2)
 
 
 def rows_for_wlmc(
@@ -247,8 +246,7 @@ def rows_for_wlmc_vc(
     """
     _check(envelopes, [1] * len(envelopes), delta)
     Witnesses(1, bins, dimension=dimension)
-    if not (math.isfinite(constant) and constant > 0):
-        raise InputError(f"the constant C must be a positive number, got {constant!r}")
+    _positive(constant, "the constant C")
     batches = boosting_rounds(error, start) + 1
     chance = math.log(4 * bins * batches / delta)
     return SampleSize(
@@ -283,10 +281,10 @@ def _log_events(witnesses: Witnesses, sources: int, delta: float) -> float:
     return math.log(2 * sources * witnesses.groups * witnesses.bins / delta)
 
 
-def _positive_error(error: float) -> float:
-    if not (isinstance(error, (int, float)) and math.isfinite(error) and error > 0):
-        raise InputError(f"the error must be a positive number, got {error!r}")
-    return float(error)
+def _positive(value: float, name: str) -> float:
+    if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
+        raise InputError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
 
 
 def _check(envelopes: Sequence[float], sizes: Sequence[int], delta: float) -> None:
@@ -296,7 +294,6 @@ def _check(envelopes: Sequence[float], sizes: Sequence[int], delta: float) -> No
             f"{len(envelopes)} envelopes for {len(sizes)} sources: one of each is needed a source"
         )
     for envelope in envelopes:
-        if not (math.isfinite(envelope) and envelope > 0):
-            raise InputError(f"an envelope must be a positive number, got {envelope!r}")
+        _positive(envelope, "an envelope")
     for size in sizes:
         whole_number(size, "rows of a source", 1, MOST_ROWS)

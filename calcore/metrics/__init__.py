@@ -2,7 +2,9 @@
 
 from calcore.metrics.binning import Bins
 from calcore.metrics.calibration_error import adaptive_ece, classwise_ece, ece, mce
-from calcore.metrics.cells import EVERYONE, Cells, cells, max_ece, multicalibration_error
+from calcore.metrics.cell_layout import EVERYONE
+from calcore.metrics.cells import Cells, cells
+from calcore.metrics.maxima import max_ece, multicalibration_error
 from calcore.metrics.reliability import Reliability, reliability
 from calcore.metrics.results import CalibrationError, Estimate
 from calcore.metrics.scores import ClassErrors, auc, brier, class_errors, log_loss, macro_f1

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
+from calcore.metrics.inversion import invert
 from calcore.metrics.results import CalibrationError, provenance
-from calcore.metrics.uncertainty import SourceSums, Z, honest_interval, invert, null_draws, number_of_draws
+from calcore.metrics.uncertainty import SourceSums, Z, honest_interval, null_draws, number_of_draws
 from calcore.sums import sum_by
 from calcore.validation import Floats
 
@@ -42,7 +43,9 @@ def classwise_ece(evidence: Evidence, bins: int = 15) -> CalibrationError:
     value = (first.value + float(np.abs(moment).sum())) / 2
     # the two differ only in which side of an edge a score falls on: the error of the first serves both
     shift = value - first.value
-    interval = first.interval and (max(first.interval[0] + shift, 0.0), first.interval[1] + shift)
+    interval = None
+    if first.interval is not None:
+        interval = (max(first.interval[0] + shift, 0.0), first.interval[1] + shift)
     return replace(
         first, name="classwise ECE", value=value, interval=interval, debiased=max(first.debiased + shift, 0.0)
     )

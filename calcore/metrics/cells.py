@@ -1,36 +1,19 @@
-"""Cells: subgroup x bin, with the moment, mass and error of each; the maxima over them."""
+"""Cells: subgroup x bin, with the moment, mass and error of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse, special, stats
+from scipy import special, stats
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
-from calcore.metrics.results import CalibrationError, provenance
-from calcore.metrics.uncertainty import (
-    LEVEL,
-    SEED,
-    SIGNIFICANCE,
-    SourceSums,
-    holm,
-    honest_interval,
-    invert,
-    null_draws,
-    null_variance,
-    number_of_draws,
-)
-from calcore.sums import sum_by
+from calcore.metrics.cell_layout import CellLayout
+from calcore.metrics.uncertainty import LEVEL, SIGNIFICANCE, SourceSums, holm, null_variance
 from calcore.validation import Floats
-
-EVERYONE = "(everyone)"
-#: Simulated moments that are held at a time.
-LARGEST_BLOCK = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +120,7 @@ def cells(
 
     Test: ``max(Wald, score)`` (the score variance keeps small cells honest); two-sided, normal.
     """
-    layout = _Layout.of(evidence, bins, strategy, groups)
+    layout = CellLayout.of(evidence, bins, strategy, groups)
     count, names = len(layout.bins), layout.names
     shape = (len(names), count)
     mass = layout.add(evidence.mass)
@@ -174,97 +157,7 @@ def cells(
     )
 
 
-def max_ece(
-    evidence: Evidence, bins: int | Bins = 10, min_mass: float = 0.0, *, include_all: bool = False
-) -> CalibrationError:
-    """The largest ECE of any subgroup of mass above ``min_mass``, each by its own mass.
-
-    The whole population is left out unless ``include_all`` or there are no subgroups. NaN with a reason where
-    no subgroup is heavy enough.
-    """
-    layout = _Layout.of(evidence, bins, "width", True)
-    table = cells(evidence, layout.bins)
-    used = _used(table, include_all) & (table.group_mass > min_mass)
-    if not used.any():
-        return _nothing(evidence, "maxECE", layout.bins, f"no subgroup has a mass above {min_mass:g}")
-    mass = table.group_mass[used]
-    worst = int(np.flatnonzero(used)[np.argmax(table.group_error[used])])
-
-    def statistic(moments: Floats) -> Floats:
-        return (np.abs(moments).sum(axis=2) / mass).max(axis=1)
-
-    return _maximum(evidence, "maxECE", layout, table, used, statistic, table.groups[worst])
-
-
-def multicalibration_error(
-    evidence: Evidence, bins: int | Bins = 10, *, include_all: bool = False
-) -> CalibrationError:
-    """MC: the largest |moment| over all cells of the subgroups."""
-    layout = _Layout.of(evidence, bins, "width", True)
-    table = cells(evidence, layout.bins)
-    used = _used(table, include_all)
-    size = np.abs(table.moment) * used[:, None]
-    group, place = np.unravel_index(int(np.argmax(size)), size.shape)
-
-    def statistic(moments: Floats) -> Floats:
-        return np.abs(moments).max(axis=(1, 2))
-
-    where = f"{table.groups[group]}, score {layout.bins.label(int(place))}"
-    return _maximum(evidence, "MC", layout, table, used, statistic, where)
-
-
-@dataclass(frozen=True, eq=False)
-class _Layout:
-    """Disjoint cells (membership pattern x bin), and how they add up to groups."""
-
-    evidence: Evidence
-    bins: Bins
-    key: NDArray[np.int64]
-    cells: int
-    matrix: sparse.csr_array
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, evidence: Evidence, bins: int | Bins, strategy: str, groups: bool) -> _Layout:
-        made = Bins.of(evidence, bins, strategy)
-        key = made.index(evidence.score)
-        member = evidence.membership if groups else None
-        if member is None:
-            return cls(evidence, made, key, len(made), sparse.csr_array(np.ones((1, 1))), (EVERYONE,))
-        patterns = member.table.shape[0]
-        matrix = sparse.csr_array(sparse.vstack([np.ones((1, patterns)), member.table.T]))
-        key = member.pattern * np.int64(len(made)) + key
-        return cls(evidence, made, key, patterns * len(made), matrix, (EVERYONE, *member.names))
-
-    @property
-    def sums(self) -> SourceSums:
-        return SourceSums.of(self.evidence, self.evidence.residual, self.key, self.cells)
-
-    def group(self, values: Floats) -> Floats:
-        """Sums over disjoint cells to groups x bins."""
-        return np.asarray(self.matrix @ values.reshape(-1, len(self.bins)))
-
-    def add(self, terms: Floats | None) -> Floats:
-        """Row terms (n,), or ones, to groups x bins."""
-        return self.group(sum_by(self.key, terms, self.cells))
-
-    def noise(self) -> Floats:
-        """Moments of a calibrated score, (draws, groups, bins)."""
-        count = len(self.bins)
-        draws = number_of_draws(max(self.cells, len(self.names) * count))
-        # as many samples at a time as fit in memory: there may be a million patterns
-        block = max(LARGEST_BLOCK // self.cells, 1)
-        parts = []
-        for start in range(0, draws, block):
-            size = min(block, draws - start)
-            noise = null_draws(self.evidence, self.key, self.cells, size, SEED + start)
-            by_pattern = noise.reshape(size, -1, count).transpose(1, 0, 2).reshape(-1, size * count)
-            grouped = np.asarray(self.matrix @ by_pattern).reshape(-1, size, count)
-            parts.append(grouped.transpose(1, 0, 2))
-        return np.concatenate(parts)
-
-
-def _unit_variance(evidence: Evidence, layout: _Layout) -> tuple[Floats, Floats]:
+def _unit_variance(evidence: Evidence, layout: CellLayout) -> tuple[Floats, Floats]:
     variances, moments = [], []
     bin_of_row = layout.key % len(layout.bins)
     member = evidence.membership
@@ -285,46 +178,3 @@ def _p_value(moment: Floats, error: Floats, enough: NDArray[np.bool_]) -> Floats
     # every row the same and none as the score says (all 1, all labels 0): no error, and no doubt
     result[enough & (error == 0) & (np.abs(moment) > 1e-12)] = 0.0
     return result
-
-
-def _used(table: Cells, include_all: bool) -> NDArray[np.bool_]:
-    used = np.ones(len(table.groups), dtype=bool)
-    used[0] = include_all or len(table.groups) == 1
-    return used
-
-
-def _maximum(
-    evidence: Evidence,
-    name: str,
-    layout: _Layout,
-    table: Cells,
-    used: NDArray[np.bool_],
-    statistic: Callable[[Floats], Floats],
-    where: str,
-) -> CalibrationError:
-    observed = float(statistic(table.moment[None, used])[0])
-    noise = layout.noise()[:, used]
-    result = invert(statistic, observed, table.moment[used], table.error[used] ** 2, noise)
-    return CalibrationError(
-        name=name,
-        value=observed,
-        interval=honest_interval(evidence, result.interval, 1.0),
-        standard_error=None,
-        noise_floor=result.noise_floor,
-        noise_limit=result.noise_limit,
-        debiased=result.debiased,
-        bins=len(layout.bins),
-        where=where,
-        **provenance(evidence),
-    )
-
-
-def _nothing(evidence: Evidence, name: str, bins: Bins, reason: str) -> CalibrationError:
-    return CalibrationError(
-        name=name,
-        value=float("nan"),
-        interval=None,
-        standard_error=None,
-        bins=len(bins),
-        **provenance(evidence, reason),
-    )

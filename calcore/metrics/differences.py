@@ -10,7 +10,8 @@ from scipy import sparse, stats
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
-from calcore.metrics.uncertainty import LEVEL, SEED, multiple_of, plausible_shapes, variance_of_sum
+from calcore.metrics.inversion import multiple_of, plausible_shapes
+from calcore.metrics.uncertainty import LEVEL, SEED, variance_of_sum
 from calcore.validation import Floats
 
 #: Errors outside the middle 80 % of what an observed ECE allows are not looked at: the interval adds its own.
@@ -85,9 +86,9 @@ def ece_difference(one: Evidence, other: Evidence, bins: int | Bins = 15, draws:
 def _centres(moment: Floats, variance: Floats, noise: Floats) -> tuple[Floats, Floats]:
     """The smallest and the largest true moments that the observed sum of sizes allows."""
     observed = float(_size(moment))
-    concentrated, spread = plausible_shapes(moment, variance)
     if not moment.any():
         return moment, moment
+    concentrated, spread = plausible_shapes(moment, variance)
     return (
         concentrated * multiple_of(concentrated, _size, noise, 1 - TAIL, observed),
         spread * multiple_of(spread, _size, noise, TAIL, observed),

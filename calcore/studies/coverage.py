@@ -108,7 +108,7 @@ def samples(
 
 
 def family_wise_error(
-    repetitions: int, models: Sequence[str] = (*BOUNDED, "Pconf"), seed: int = 1
+    repetitions: int, models: Sequence[str] = (*BOUNDED, "Pconf", "Sconf"), seed: int = 1
 ) -> list[Finding]:
     """How often any heavy cell of a calibrated score is significant: by the test, and by Wald's alone."""
     findings = []

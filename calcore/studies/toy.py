@@ -117,7 +117,7 @@ def told(found: Sequence[Curve]) -> str:
         for curve in found:
             if curve.metric == metric:
                 errors = "".join(f"{error:10.5f}" for error in curve.error)
-                beyond = "MISSED" if metric in UNBIASED else "steeper: its bias falls too"
+                beyond = "MISSED" if metric in UNBIASED else "outside: biased at small n"
                 missed = "" if curve.holds else f"  {beyond}"
                 lines.append(
                     f"{metric:12}{curve.model:7}{curve.truth:8.5f}{errors}{curve.slope:8.3f}{missed}"

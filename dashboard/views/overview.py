@@ -49,7 +49,7 @@ def worst_groups(found: Analysis) -> None:
         st.caption(f"Nothing to show: {reason}.")
         return
     for group in services.worst_groups(found):
-        icon = ":material/warning:" if group.wrong else ":material/check:"
+        icon = ":material/warning:" if group.wrong else ":material/remove:"
         st.markdown(f"{icon} {escape(verdicts.group_line(group))}")
     st.caption(
         f"The worst of {w.count(len(audit.groups))} subgroups, over {w.count(audit.cells_tested)} cells tested together."

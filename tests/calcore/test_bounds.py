@@ -60,8 +60,16 @@ def test_errors_stay_within_the_bounds(name, witnesses, n):
         bounds.finite_bound(envelopes, (n,) * len(envelopes), witnesses, DELTA),
     ):
         assert np.mean(deviation <= bound.value) >= 1 - DELTA
-        # not because it says nothing: it is within what a moment can be off at most
-        assert bound.value < 60 * deviation.mean()
+
+
+def test_hoeffding_is_of_the_right_size_where_terms_are_as_far_apart_as_they_can_be():
+    """Terms of 1 and -1: the bound holds, and is at most twice what it has to be."""
+    rng = np.random.default_rng(0)
+    for n in (20, 500):
+        deviation = np.abs(2 * rng.binomial(n, 0.5, 20_000) / n - 1)
+        value = bounds.finite_bound((1.0,), (n,), ONE, DELTA).value
+        assert np.mean(deviation <= value) >= 1 - DELTA
+        assert value < 2 * np.quantile(deviation, 1 - DELTA)
 
 
 def test_a_bound_by_hand():

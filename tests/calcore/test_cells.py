@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -232,7 +230,7 @@ def test_many_patterns_do_not_take_the_memory(monkeypatch):
     score = rng.random(3000)
     evidence = Clean().evidence(score, rng.random(3000) < score, groups=rng.random((3000, 16)) < 0.5)
     whole = metrics.max_ece(evidence)
-    monkeypatch.setattr(sys.modules["calcore.metrics.cells"], "LARGEST_BLOCK", 1_000_000)
+    monkeypatch.setattr("calcore.metrics.cell_layout.LARGEST_BLOCK", 1_000_000)
     blocks = metrics.max_ece(evidence)
     assert blocks.value == whole.value
     assert blocks.noise_floor == pytest.approx(whole.noise_floor, rel=0.02)

@@ -17,16 +17,6 @@ def test_the_population_has_the_stated_error(shape, error):
     assert ((truth.rate(x) >= 0) & (truth.rate(x) <= 1)).all()
 
 
-def test_samples_are_what_their_moments_say():
-    """Means over samples of every model's cell moments are the population's."""
-    truth = coverage.population(coverage.spread, 0.03)
-    exact = truth.moments(coverage.BINS)
-    for found in coverage.moment_coverage(4, ("Clean", "PU")):
-        assert found.rate > 0.8
-    assert exact.shape == (10, 10)
-    assert exact[5:8].sum(axis=0) == pytest.approx(exact[:5].sum(axis=0), abs=1e-12)
-
-
 def test_a_missed_target_is_told():
     held = coverage.share("cell moments", "PU", 95, 100, 0.93, 0.97)
     missed = coverage.share("family-wise error", "PU", 20, 100, high=0.06)
