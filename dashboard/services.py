@@ -323,7 +323,10 @@ def audited_flip_rates(ingested: Ingested) -> FlipRates | None:
 
 
 def harm_of(found: Analysis, name: str) -> Harm:
-    return _once(("harm", *found.key, name), lambda: harm_check(REGISTRY[name](), found.evidence))
+    bins = found.settings.bins
+    return _once(
+        ("harm", *found.key, bins, name), lambda: harm_check(REGISTRY[name](), found.evidence, bins=bins)
+    )
 
 
 def _with_lines(found: Analysis, ranked: SuspiciousLabels, most: int | None) -> pd.DataFrame:

@@ -61,7 +61,8 @@ def overall(audit: Audit, auc: Estimate | None = None) -> Verdict:
     if audit.level == "subgroup":
         return Verdict(Level.WATCH, _joined(prefix, _subgroup_sentence(audit)), tuple(notes))
     if audit.level == "calibrated":
-        return Verdict(Level.GOOD, _joined(prefix, _calibrated_sentence(audit)), tuple(notes))
+        sentence = _joined(prefix, _calibrated_sentence(audit))
+        return Verdict(Level.GOOD, sentence, tuple(notes), word="Calibrated within noise")
     return Verdict(Level.UNKNOWN, _joined(prefix, _unknown_sentence(audit)), tuple(notes))
 
 
@@ -150,7 +151,7 @@ def _calibrated_sentence(audit: Audit) -> str:
             f" None of {w.count(len(audit.groups))} subgroups is off by more than chance and the tolerance."
         )
     return (
-        f"Calibrated within noise: largest gap {w.points(audit.largest.residual)}, and up to "
+        f"Largest gap {w.points(audit.largest.residual)}, and up to "
         f"{w.points(audit.largest.chance)} is expected by chance at this size.{searched}"
     )
 
@@ -193,15 +194,19 @@ def gate(audit: GateAudit, n: int) -> Verdict:
             f" That is about {w.rows(excess * n)} more than expected: check the least trusted labels first."
         )
     if audit.rho == 0:
-        sentence = f"{found} The gate stays shut: Gated-LWCal uses its map in full."
-        return Verdict(Level.GOOD, sentence, word="Few contradictions")
-    if audit.rho < 1:
-        sentence = (
-            f"{found} The gate is {w.rate(audit.rho)} open: Gated-LWCal goes that far back to the raw score."
-        )
-        return Verdict(Level.WATCH, sentence, word="Many contradictions")
-    sentence = f"{found} The gate is fully open: Gated-LWCal leaves the score as it is."
-    return Verdict(Level.BAD, sentence, word="Too many contradictions")
+        back = "The gate stays shut: Gated-LWCal uses its map in full."
+    elif audit.rho < 1:
+        back = f"The gate is {w.rate(audit.rho)} open: Gated-LWCal goes that far back to the raw score."
+    else:
+        back = "The gate is fully open: Gated-LWCal leaves the score as it is."
+    if excess <= 0.01:
+        # an unsure model contradicts right labels too: that alone is no alarm
+        return Verdict(Level.GOOD, f"{found} {back}", word="No more contradictions than expected")
+    level, word = {
+        "LWCal": (Level.WATCH, "Some contradictions"),
+        "Gated-LWCal": (Level.WATCH, "Many contradictions"),
+    }.get(audit.score, (Level.BAD, "Too many contradictions"))
+    return Verdict(level, f"{found} {back}", word=word)
 
 
 def recommendation(audit: GateAudit, harm_at_n: float | None) -> str:

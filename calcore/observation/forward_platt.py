@@ -8,6 +8,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from calcore.observation.rate_estimate import LEVEL, Tally
+from calcore.sums import sum_by
 from calcore.validation import Floats
 
 #: Scores are clipped at this before their logit is taken: the surest scores must not carry the fit.
@@ -18,6 +19,10 @@ DIRICHLET = (0.1, 0.1, 2.0)
 RATES = np.concatenate([np.geomspace(1e-5, 0.01, 5)[:-1], np.linspace(0.01, 0.97, 25)])
 #: Fall of the log posterior to the ends of an interval.
 FALL = float(stats.chi2.ppf(LEVEL, 1)) / 2
+#: Logits are added up in so many buckets at most.
+BUCKETS = 2000
+#: Further than this below its top the posterior is not searched.
+HOPELESS = 20.0
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -34,7 +39,15 @@ class ForwardPlatt:
 
     @classmethod
     def of(cls, tally: Tally) -> ForwardPlatt:
-        return cls(special.logit(np.clip(tally.score, CLIP, 1 - CLIP)), tally.count)
+        z = special.logit(np.clip(tally.score, CLIP, 1 - CLIP))
+        if z.size <= BUCKETS:
+            return cls(z, tally.count)
+        # rows of nearly equal logits at their mean: the curve bends little within .007
+        rows = tally.count.sum(axis=0)
+        bucket = np.minimum(((z - z.min()) / np.ptp(z) * BUCKETS).astype(np.int64), BUCKETS - 1)
+        held, place = np.unique(bucket, return_inverse=True)
+        count = np.stack([sum_by(place, kind, held.size) for kind in tally.count])
+        return cls(sum_by(place, z * rows, held.size) / sum_by(place, rows, held.size), count)
 
     def mirrored(self) -> ForwardPlatt:
         """The same rows with the classes exchanged: its rho0 is rho1 here."""
@@ -65,6 +78,8 @@ class ForwardPlatt:
         for rate in RATES:
             theta, value = self._fit(float(rate), theta, exponents)
             found.append((value, theta))
+            if value > min(found, key=lambda one: one[0])[0] + HOPELESS:
+                break
         values = np.array([value for value, _ in found])
         place = int(np.argmin(values))
         around = float(RATES[max(place - 1, 0)]), float(RATES[min(place + 1, RATES.size - 1)])
@@ -96,7 +111,7 @@ class ForwardPlatt:
                 size /= 2
             else:
                 break
-            small = value - trial[0] < 1e-10
+            small = value - trial[0] < 1e-9
             theta, (value, gradient, curvature) = theta + size * step, trial
             if small:
                 break

@@ -86,7 +86,12 @@ def test_noisy_labels_are_never_called_plain():
 
 @pytest.mark.parametrize(
     "flips, word",
-    [(0.0, "Few contradictions"), (0.3, "Many contradictions"), (0.45, "Too many contradictions")],
+    [
+        (0.0, "No more contradictions than expected"),
+        (0.1, "Some contradictions"),
+        (0.3, "Many contradictions"),
+        (0.45, "Too many contradictions"),
+    ],
 )
 def test_the_gate_says_how_far_it_is_open(flips, word):
     rng = np.random.default_rng(0)
