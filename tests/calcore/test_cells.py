@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from calcore import metrics
+from calcore.errors import InputError
 from calcore.metrics.uncertainty import holm
 from calcore.observation import PU, Clean, Noisy
+from calcore.subgroups import Membership
 
 GROUPS = 10
 
@@ -234,3 +236,20 @@ def test_many_patterns_do_not_take_the_memory(monkeypatch):
     blocks = metrics.max_ece(evidence)
     assert blocks.value == whole.value
     assert blocks.noise_floor == pytest.approx(whole.noise_floor, rel=0.02)
+
+
+def test_a_full_pool_of_rows_gives_the_masses_of_subgroups():
+    rng = np.random.default_rng(3)
+    n = 4000
+    group, score = rng.random(n) < 0.3, rng.uniform(0.1, 0.9, n)
+    label = rng.random(n) < score
+    masks = np.column_stack([group, ~group])
+    source = np.where(label & (rng.random(n) < 0.5), "positive", "unlabelled")
+    evidence = PU(0.5).evidence(score, source=source, groups=masks)
+    both = rng.random(50_000) < 0.3
+    pool = Membership.of_masks(np.column_stack([both, ~both]))
+    found = metrics.max_ece(evidence, pool=pool)
+    moments = np.abs(metrics.cells(evidence).moment[1:]).sum(axis=1)
+    assert found.value == pytest.approx((moments / [both.mean(), 1 - both.mean()]).max())
+    with pytest.raises(InputError, match="same subgroups"):
+        metrics.max_ece(evidence, pool=Membership.of_masks(np.ones((5, 1), dtype=bool)))
