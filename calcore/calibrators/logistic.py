@@ -15,6 +15,8 @@ from calcore.validation import Floats
 CLIP = 1e-6
 #: Coefficients stay within this: separable scores have no finite maximum.
 BOUND = 20.0
+#: Relative changes of the objective below this are rounding.
+ROUNDING = 1e-13
 
 
 def logit(score: Floats, clip: float) -> Floats:
@@ -119,21 +121,21 @@ class _Problem:
             step[free] = -np.linalg.pinv(inner, rcond=1e-14, hermitian=True) @ gradient[free]
             if gradient @ step >= 0:
                 step[free] = -gradient[free]
-            size, moved = 1.0, False
-            while size > 1e-10:
-                new = self.value(w + size * step)
-                if new < value + 1e-4 * size * float(gradient @ step):
-                    w, value, moved = w + size * step, new, True
-                    break
-                size /= 2
-            if not moved:
-                # the value no longer changes in double precision: take the last full step if it flattens
+            if -float(gradient @ step) <= ROUNDING * (1.0 + abs(value)):
+                # the value no longer changes in double precision: a full step, if it flattens the gradient
                 closer = w + step
-                if np.abs(self.gradient(closer)[free]).max() < np.abs(gradient[free]).max():
-                    w = closer
-                    value = self.value(w)
-                    continue
+                if not np.abs(self.gradient(closer)[free]).max() < np.abs(gradient[free]).max():
+                    break
+                w, value = closer, self.value(closer)
+                continue
+            size = 1.0
+            new = self.value(w + step)
+            while not new < value + 1e-4 * size * float(gradient @ step) and size > 1e-10:
+                size /= 2
+                new = self.value(w + size * step)
+            if not new < value:
                 break
+            w, value = w + size * step, new
         return w
 
     def in_box(self) -> Floats:
