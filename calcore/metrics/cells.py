@@ -12,6 +12,7 @@ from scipy import special, stats
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
 from calcore.metrics.cell_layout import CellLayout
+from calcore.metrics.results import ROUNDING
 from calcore.metrics.uncertainty import LEVEL, SIGNIFICANCE, SourceSums, holm, null_variance
 from calcore.validation import Floats
 
@@ -175,6 +176,8 @@ def _p_value(moment: Floats, error: Floats, enough: NDArray[np.bool_]) -> Floats
     result = np.full(moment.shape, np.nan)
     tested = enough & (error > 0)
     result[tested] = 2 * stats.norm.sf(np.abs(moment[tested]) / error[tested])
+    # a confidence that equals the score leaves moments and errors of rounding alone
+    result[tested & (np.abs(moment) < ROUNDING)] = 1.0
     # every row the same and none as the score says (all 1, all labels 0): no error, and no doubt
     result[enough & (error == 0) & (np.abs(moment) > 1e-12)] = 0.0
     return result

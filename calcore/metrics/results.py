@@ -8,6 +8,10 @@ from typing import Any
 from calcore.evidence import Evidence
 
 
+#: Sums of masses below this are rounding, and accuse nobody.
+ROUNDING = 1e-14
+
+
 @dataclass(frozen=True)
 class Estimate:
     """One number about calibration.
@@ -52,7 +56,7 @@ class CalibrationError(Estimate):
     @property
     def beyond_chance(self) -> bool:
         """Larger than a calibrated score would show in 95 % of samples of this size."""
-        return self.value > self.noise_limit
+        return self.value > max(self.noise_limit, ROUNDING)
 
 
 def provenance(evidence: Evidence, *notes: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from calcore import metrics
 from calcore.errors import InputError
 from calcore.metrics.uncertainty import holm
-from calcore.observation import PU, Clean, Noisy
+from calcore.observation import PU, Clean, Noisy, PosteriorConfidence
 from calcore.subgroups import Membership
 
 GROUPS = 10
@@ -253,3 +253,12 @@ def test_a_full_pool_of_rows_gives_the_masses_of_subgroups():
     assert found.value == pytest.approx((moments / [both.mean(), 1 - both.mean()]).max())
     with pytest.raises(InputError, match="same subgroups"):
         metrics.max_ece(evidence, pool=Membership.of_masks(np.ones((5, 1), dtype=bool)))
+
+
+def test_rounding_accuses_nobody():
+    """Confidences that equal the score leave moments and errors of rounding size."""
+    for seed in range(40):
+        score = np.random.default_rng(seed).random(300)
+        evidence = PosteriorConfidence().evidence(score, confidence=score)
+        assert np.nanmin(metrics.cells(evidence).p_value) == 1.0
+        assert not metrics.ece(evidence).beyond_chance

@@ -1,0 +1,87 @@
+"""Calls into calcore for this session's file, each made once.
+
+Every key starts with the SHA-256 of the file's bytes. Results live in the session, so that nobody sees the
+data of another session, and go with the file.
+"""
+
+from dashboard.services.comparing import (
+    Exported,
+    available,
+    comparison_key,
+    comparison_of,
+    comparison_ready,
+    export_of,
+    latest_comparison,
+    scored_table,
+    usual_calibrators,
+)
+from dashboard.services.files import (
+    audited_flip_rates,
+    check_ready,
+    freeze_libraries,
+    load,
+    load_sample,
+    reinterpret,
+    reparse,
+)
+from dashboard.services.results import (
+    Analysis,
+    analysis,
+    audit_of,
+    corrected_cells,
+    cross_fit_of,
+    error_of,
+    folds_of,
+    gate_of,
+    harm_of,
+    headline_scores,
+    left_out,
+    maxima_of,
+    measured_words,
+    predicted_by,
+    reliability_of,
+    rows_of_cell,
+    smallest_share,
+    worst_groups,
+)
+from dashboard.services.suspicious import Suspicious, suspicious_csv, suspicious_of
+
+__all__ = [
+    "Analysis",
+    "Exported",
+    "Suspicious",
+    "analysis",
+    "audit_of",
+    "audited_flip_rates",
+    "available",
+    "check_ready",
+    "comparison_key",
+    "comparison_of",
+    "comparison_ready",
+    "corrected_cells",
+    "cross_fit_of",
+    "error_of",
+    "export_of",
+    "folds_of",
+    "freeze_libraries",
+    "gate_of",
+    "harm_of",
+    "headline_scores",
+    "latest_comparison",
+    "left_out",
+    "load",
+    "load_sample",
+    "maxima_of",
+    "measured_words",
+    "predicted_by",
+    "reinterpret",
+    "reliability_of",
+    "reparse",
+    "rows_of_cell",
+    "scored_table",
+    "smallest_share",
+    "suspicious_csv",
+    "suspicious_of",
+    "usual_calibrators",
+    "worst_groups",
+]

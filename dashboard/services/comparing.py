@@ -1,0 +1,128 @@
+"""Calibrators side by side, and the map that leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from calcore import ingest
+from calcore.calibrators import REGISTRY
+from calcore.comparison import Comparison, Progress, compare, with_provenance
+from calcore.errors import InputError
+from calcore.maps import (
+    CalibrationMap,
+    Verification,
+    scored_csv,
+    to_python,
+    verify_json,
+    verify_python,
+)
+from calcore.observation import Noisy
+from dashboard.services.memory import once
+from dashboard.services.results import Analysis
+from dashboard.state import get_state
+
+#: Calibrators compared before the user chooses: no harm first, then the field's usual ones.
+USUAL = ("Identity", "Platt", "Temperature", "Beta", "Isotonic", "HistogramBinning")
+NOISE_AWARE = ("TrimmedIsotonic", "TrimmedBeta", "LWCal", "GatedLWCal")
+
+
+def available(found: Analysis) -> tuple[str, ...]:
+    """Calibrators that exist for this evidence, in the order in which they are offered."""
+    labelled = found.evidence.label is not None
+    names = [name for name in (*USUAL, *NOISE_AWARE) if name in REGISTRY]
+    names += [name for name in REGISTRY if name not in names]
+    return tuple(name for name in names if labelled or not REGISTRY[name].needs_row_labels)
+
+
+def usual_calibrators(found: Analysis) -> tuple[str, ...]:
+    if isinstance(found.evidence.model, Noisy):
+        return USUAL + NOISE_AWARE
+    return USUAL
+
+
+def comparison_key(found: Analysis, names: tuple[str, ...], ranked_on: str) -> tuple[Any, ...]:
+    return ("comparison", *found.key, found.settings.bins, names, ranked_on)
+
+
+def comparison_ready(found: Analysis, names: tuple[str, ...], ranked_on: str) -> bool:
+    return comparison_key(found, names, ranked_on) in get_state().results
+
+
+def comparison_of(
+    found: Analysis, names: tuple[str, ...], ranked_on: str, progress: Progress | None = None
+) -> Comparison:
+    key = comparison_key(found, names, ranked_on)
+    get_state().latest_comparison = key
+    return once(
+        key,
+        lambda: compare(
+            found.evidence,
+            [REGISTRY[name]() for name in names],
+            audit=found.audit,
+            ranked_on=ranked_on,
+            bins=found.settings.bins,
+            progress=progress,
+        ),
+    )
+
+
+def latest_comparison(found: Analysis) -> Comparison | None:
+    """The comparison that was looked at last, if it belongs to this analysis."""
+    state = get_state()
+    key = state.latest_comparison
+    if key is None or key[1 : 1 + len(found.key)] != found.key:
+        return None
+    return state.results.get(key)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A map ready to leave: JSON and Python text, each read back and compared before it is offered.
+
+    ``python`` is None where a module cannot hold the map, for the reason in ``without_python``.
+    """
+
+    map: CalibrationMap
+    json: str
+    python: str | None
+    without_python: str
+    checks: tuple[Verification, ...]
+
+
+def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
+    """The chosen calibrator's map with provenance, and its verified exports."""
+
+    def compute() -> Exported:
+        entry = compared.entry(name)
+        if entry.map is None:
+            raise InputError(f"{entry.title} does not exist here: {entry.missing}")
+        created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        map_ = with_provenance(entry.map, entry, compared.basis, found.ingested.report.sha256, created)
+        scores = found.evidence.score
+        checks = [verify_json(map_, scores)]
+        python, reason = None, ""
+        try:
+            python = to_python(map_)
+        except InputError as error:
+            reason = str(error)
+        else:
+            checks.append(verify_python(map_, scores))
+        return Exported(map_, map_.to_json(indent=2), python, reason, tuple(checks))
+
+    return once(("export", *found.key, compared.ranked_on, name), compute)
+
+
+def scored_table(found: Analysis, map_: CalibrationMap) -> bytes:
+    """The user's rows with the calibrated score, as CSV safe to open in a spreadsheet."""
+    columns, table = found.ingested.columns, found.ingested.table
+    blank = {ingest.MISSING: ""}
+    table = table.assign(
+        **{
+            name: table[name].cat.rename_categories(blank)
+            for name in columns.groups.columns
+            if ingest.MISSING in table[name].cat.categories
+        }
+    )
+    return scored_csv(table, map_.predict(columns.score, found.choice.membership))

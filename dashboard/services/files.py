@@ -1,0 +1,88 @@
+"""Reading: an upload or the sample into a fresh session, and what is known of it before an analysis."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+
+import streamlit as st
+
+from calcore import ingest
+from calcore.errors import InputError
+from calcore.ingest import Choices, Ingested
+from calcore.observation.priors import FlipRates, flip_rates_from_audit
+from calcore.samples import digits_with_flipped_labels
+from dashboard.meanings import check_columns, observation_model
+from dashboard.state import AppState, Settings, forget_file, get_state
+
+
+@st.cache_resource(show_spinner=False)
+def freeze_libraries() -> None:
+    """Once a process: keep the garbage collector from walking the imported libraries after every rerun."""
+    gc.collect()
+    gc.freeze()
+
+
+def load(data: bytes, filename: str) -> None:
+    """Parse an upload into a fresh state, and guess what its columns mean. Raises InputError, state untouched."""
+    _start(data, ingest.parse(data, filename), Choices())
+
+
+def load_sample() -> None:
+    """The sample: random-forest scores on handwritten digits, 30 % of the labels flipped."""
+    load(_sample_bytes(), "digits_30_percent_flipped.csv")
+    state = get_state()
+    state.settings = Settings(labels="noisy", audit_random=True, measure_on="audit")
+
+
+@st.cache_resource(show_spinner=False)
+def _sample_bytes() -> bytes:
+    return digits_with_flipped_labels()
+
+
+def _start(data: bytes, parsed: ingest.Parsed, choices: Choices) -> None:
+    ingested = ingest.interpret(parsed, choices)
+    forget_file()
+    state = get_state()
+    if ingested.roles.audit is not None:
+        # somebody checked some of the labels: the others are not taken for the outcomes
+        state.settings = replace(state.settings, labels="noisy")
+    state.filename, state.data = parsed.filename, data
+    state.parsed, state.choices, state.ingested = parsed, choices, ingested
+
+
+def reinterpret(choices: Choices) -> None:
+    """Read the parsed file under other choices. Raises InputError, state untouched."""
+    state = get_state()
+    assert state.parsed is not None
+    state.ingested = ingest.interpret(state.parsed, choices)
+    state.choices = choices
+    state.analysed = False
+
+
+def reparse(choices: Choices) -> None:
+    """Parse the file again under another format. Raises InputError, state untouched."""
+    state = get_state()
+    assert state.data is not None
+    settings, data = state.settings, state.data
+    _start(data, ingest.parse(data, state.filename, choices.format), choices)
+    get_state().settings = settings
+
+
+def check_ready(state: AppState) -> None:
+    """Raise InputError with the reason where the file cannot be analysed yet; cheap."""
+    assert state.ingested is not None
+    check_columns(state.ingested, state.settings)
+    observation_model(state.settings)
+    _ = state.ingested.columns  # raises where a question about the score is open
+
+
+def audited_flip_rates(ingested: Ingested) -> FlipRates | None:
+    """Flip rates counted on the rows that have both a label and a clean one; None where they cannot be."""
+    columns = ingested.columns
+    if columns.label is None or columns.audit is None:
+        return None
+    try:
+        return flip_rates_from_audit(columns.label, columns.audit)
+    except InputError:
+        return None

@@ -1,0 +1,61 @@
+"""Labels to check first, as a table for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from calcore.maps import (
+    safe_csv,
+)
+from calcore.suspicious import SuspiciousLabels, suspicious_labels
+from dashboard.services.memory import once
+from dashboard.services.results import Analysis, gate_of
+
+SHOWN_SUSPICIOUS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Suspicious:
+    """Rows whose label contradicts the score, the least trusted first: ``total`` of them, ``table`` the first."""
+
+    total: int
+    table: pd.DataFrame
+
+
+def suspicious_of(found: Analysis, most: int | None = SHOWN_SUSPICIOUS) -> Suspicious:
+    """The labels to check first, with their line in the file, loss and weight."""
+
+    def compute() -> Suspicious:
+        fitted = gate_of(found)
+        assert fitted is not None
+        ranked = suspicious_labels(found.evidence, fitted.audit_)
+        return Suspicious(len(ranked.position), _with_lines(found, ranked, most))
+
+    return once(("suspicious", *found.key, most), compute)
+
+
+def _with_lines(found: Analysis, ranked: SuspiciousLabels, most: int | None) -> pd.DataFrame:
+    position = ranked.position[:most]
+    rows = position if found.evidence.row is None else found.evidence.row[position]
+    table = pd.DataFrame(
+        {
+            found.ingested.report.place: found.ingested.columns.line[rows],
+            "recorded label": found.evidence.label[position].astype(int),  # type: ignore[index]
+            "score": found.evidence.score[position],
+            "loss": ranked.loss[:most],
+            "weight": ranked.weight[:most],
+        }
+    )
+    roles = found.ingested.roles
+    others = [name for name in found.ingested.table.columns if name not in (roles.score, roles.label)]
+    rest = found.ingested.table[others].iloc[rows].reset_index(drop=True)
+    # a column of the file keeps its name unless it is one of ours
+    rest.columns = [f"{name} (file)" if name in table.columns else name for name in others]
+    return pd.concat([table, rest], axis=1)
+
+
+def suspicious_csv(found: Analysis) -> bytes:
+    """The whole list as CSV, safe to open in a spreadsheet."""
+    return once(("suspicious-csv", *found.key), lambda: safe_csv(suspicious_of(found, None).table))
