@@ -10,6 +10,7 @@ from calcore.calibrators import GateAudit
 from calcore.comparison import Comparison, Entry
 from calcore.ingest import IngestReport
 from calcore.metrics import Estimate
+from calcore.sensitivity import Band
 from dashboard import wording as w
 
 
@@ -293,3 +294,22 @@ def advice(result: Comparison, audit: Audit) -> str:
             "add WLMC to the comparison, which corrects subgroups."
         )
     return "Leave the scores as they are: no calibrator is clearly better."
+
+
+PARAMETERS = {
+    "prior": "the class prior",
+    "rho0": "the share of negatives recorded as positive",
+    "rho1": "the share of positives recorded as negative",
+    "theta1": "the share of positives in the first group",
+    "theta2": "the share of positives in the second group",
+}
+
+
+def sensitivity(error: Band, event_rate: Band) -> str:
+    """What depends on one stated parameter, in a sentence."""
+    low, high = error.values.min(), error.values.max()
+    return (
+        f"If {PARAMETERS.get(error.parameter, error.parameter)} were {w.rate(float(low))} to {w.rate(float(high))} instead of "
+        f"{w.rate(error.given)}, the ECE would be {w.error(error.low)} to {w.error(error.high)} and the event rate "
+        f"{w.rate(event_rate.low)} to {w.rate(event_rate.high)}."
+    )

@@ -153,6 +153,9 @@ class ObservationModel(ABC):
             dropped += n - row.size
             membership = None if membership is None else membership.take(row)
         parameters = {name: part(values) for name, values in parameters.items()}
+        if trust is not None:
+            # kept, so that the weights can be made again under another class prior
+            parameters["confidence"] = trust
         positive, negative = self.coefficients(codes, label, trust, parameters)
         ones = np.ones(score.size) if weights is None else weights
         totals = self._totals(codes, ones)[codes] if len(self.sources) > 1 else ones.sum()

@@ -81,8 +81,8 @@ def flip_rates_from_confident_joint(
     assumptions = (
         _CLASS_ONLY,
         "rows were not used to train the model",
-        "confident rows are of the class that their score says: where the classes overlap, the rates are "
-        "biased and the intervals do not cover",
+        "confident rows are of the class that their score says, and as many rows of one class are confident as "
+        "of the other: where the classes overlap, the rates are biased and the intervals do not cover",
     )
     return _flip_rates(_confident_joint(tally), intervals, tally, "confident joint", assumptions)
 

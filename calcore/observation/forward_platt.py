@@ -20,7 +20,7 @@ RATES = np.concatenate([np.geomspace(1e-5, 0.01, 5)[:-1], np.linspace(0.01, 0.97
 #: Fall of the log posterior to the ends of an interval.
 FALL = float(stats.chi2.ppf(LEVEL, 1)) / 2
 #: Logits are added up in so many buckets at most.
-BUCKETS = 2000
+BUCKETS = 500
 #: Further than this below its top the posterior is not searched.
 HOPELESS = 20.0
 TINY = float(np.finfo(np.float64).tiny)
@@ -42,7 +42,7 @@ class ForwardPlatt:
         z = special.logit(np.clip(tally.score, CLIP, 1 - CLIP))
         if z.size <= BUCKETS:
             return cls(z, tally.count)
-        # rows of nearly equal logits at their mean: the curve bends little within .007
+        # rows of nearly equal logits at their mean: the curve bends little within .03
         rows = tally.count.sum(axis=0)
         bucket = np.minimum(((z - z.min()) / np.ptp(z) * BUCKETS).astype(np.int64), BUCKETS - 1)
         held, place = np.unique(bucket, return_inverse=True)

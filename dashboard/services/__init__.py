@@ -41,6 +41,7 @@ from dashboard.services.results import (
     predicted_by,
     reliability_of,
     rows_of_cell,
+    sensitivity_of,
     smallest_share,
     worst_groups,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "reparse",
     "rows_of_cell",
     "scored_table",
+    "sensitivity_of",
     "smallest_share",
     "suspicious_csv",
     "suspicious_of",

@@ -16,6 +16,7 @@ from calcore.evidence import Evidence
 from calcore.harm import Harm, harm_check
 from calcore.ingest import Ingested
 from calcore.metrics.reliability import Reliability
+from calcore.sensitivity import Band, band, movable
 from calcore.subgroups import SubgroupChoice
 from dashboard.meanings import evidence_of
 from dashboard.services.memory import once
@@ -196,3 +197,24 @@ def worst_groups(found: Analysis, most: int = 3) -> tuple[GroupFinding, ...]:
         if not (group.wrong and any(part in wrong for part in parts)):
             chosen.append(group)
     return tuple(chosen[:most])
+
+
+#: How far a stated parameter is moved to show what depends on it: 5 points.
+MOVED_BY = 0.05
+
+
+def sensitivity_of(found: Analysis) -> tuple[tuple[Band, Band], ...]:
+    """For each stated parameter of the labels: the ECE and the event rate with it moved by up to 5 points."""
+    measured, bins = found.measured.without_groups(), found.settings.bins
+
+    def compute() -> tuple[tuple[Band, Band], ...]:
+        return tuple(
+            (
+                band(measured, lambda e: metrics.ece(e, bins), name, MOVED_BY, points=5),
+                band(measured, lambda e: e.base_rate, name, MOVED_BY, points=5),
+            )
+            for name in movable(measured.model)
+            if name != "r_min"
+        )
+
+    return once(("sensitivity", *found.key, found.settings.measure_on, bins), compute)

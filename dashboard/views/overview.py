@@ -85,6 +85,8 @@ def page() -> None:
         key="overview-reliability",
     )
     assumptions(audit.assumptions)
+    for error, event_rate in services.sensitivity_of(found):
+        st.caption(escape(verdicts.sensitivity(error, event_rate)))
     left, right = st.columns(2)
     with left:
         worst_groups(found)

@@ -65,3 +65,12 @@ def test_every_meaning_shows_an_example_that_has_its_columns(app):
         assert "score" in header, kind
         for role in meaning.columns:
             assert roles[role] in header, kind
+
+
+@pytest.mark.parametrize("kind", ["uu", "pconf", "pcomp", "su"])
+def test_what_depends_on_a_stated_share_stands_beside_the_results(app, kind):
+    opened(app, kind)
+    app.button(key="analyse").click().run()
+    app.switch_page("views/overview.py").run()
+    said = [part.value for part in app.caption if "instead of" in part.value]
+    assert len(said) == (3 if kind == "uu" else 1)
