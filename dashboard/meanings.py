@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from calcore.observation import (
     PosteriorConfidence,
     Sconf,
 )
+from calcore.observation.pair_columns import stack_pairs
 from calcore.subgroups import SubgroupChoice, make_subgroups
 from dashboard.state import Settings
 
@@ -132,6 +133,8 @@ MEANINGS: dict[str, Meaning] = {
         ("confidence", "unit"),
     ),
 }
+#: Kinds whose rows may also hold a whole pair, in two score columns.
+PAIRED = ("su", "du", "sd", "pcomp", "sconf")
 ROLE_WORDS = {"label": "label", "source": "source", "confidence": "confidence", "unit": "unit (pair)"}
 PARAMETER_WORDS = {
     "prior": "the class prior: the share of all rows that are positive",
@@ -156,6 +159,8 @@ def check_columns(ingested: Ingested, settings: Settings) -> None:
     if roles.score is None:
         raise InputError("No score column is chosen: say which column holds the classifier's score")
     for role in MEANINGS[settings.labels].columns:
+        if settings.second_score is not None and (role == "unit" or settings.labels == "pcomp"):
+            continue  # the two columns say which rows are a pair, and which member is which
         if getattr(roles, role) is None:
             raise InputError(f"No {ROLE_WORDS[role]} column is chosen, and these labels need one")
     if settings.labels == "pu" and roles.label is None and roles.source is None:
@@ -183,17 +188,52 @@ def evidence_of(
         "dropped": report.rows_read - report.rows_kept,
     }
     model = observation_model(settings)
-    evidence = model.evidence(
-        columns.score,
-        columns.label if model.has_row_labels else None,
-        source=_source(columns, settings, model),
-        confidence=columns.confidence,
-        **shared,
-    )
+    if settings.second_score is not None and settings.labels in PAIRED:
+        evidence = _of_pairs(ingested, settings, model, shared)
+    else:
+        evidence = model.evidence(
+            columns.score,
+            columns.label if model.has_row_labels else None,
+            source=_source(columns, settings, model),
+            confidence=columns.confidence,
+            **shared,
+        )
     audited = None
     if columns.audit is not None and settings.audit_random and not np.isnan(columns.audit).all():
         audited = Clean().evidence(columns.score, columns.audit, **shared)
     return evidence, audited, choice
+
+
+def _of_pairs(
+    ingested: Ingested, settings: Settings, model: ObservationModel, shared: dict[str, Any]
+) -> Evidence:
+    """Evidence of a file in which each row holds a pair: both members as rows of their own, the pair as unit."""
+    columns = ingested.columns
+    other = pd.to_numeric(ingested.table[settings.second_score], errors="coerce")
+    pairs = stack_pairs(columns.score, other)
+
+    def both(values: np.ndarray | None) -> np.ndarray | None:
+        return None if values is None else values[pairs.row]
+
+    groups = shared["groups"]
+    if settings.labels == "pcomp":
+        source: np.ndarray | None = np.where(pairs.second, "inferior", "superior")
+    else:
+        source = both(_source(columns, settings, model))
+    made = model.evidence(
+        pairs.score,
+        source=source,
+        confidence=both(columns.confidence),
+        **{
+            **shared,
+            "unit": pairs.row,
+            "weight": both(columns.weight),
+            "time": both(columns.time),
+            "groups": None if groups is None else groups.take(pairs.row),
+        },
+    )
+    # rows of the file, so that a click on a cell finds them
+    return replace(made, row=pairs.row if made.row is None else pairs.row[made.row])
 
 
 def source_values(ingested: Ingested) -> list[str]:

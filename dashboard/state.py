@@ -32,6 +32,8 @@ class Settings:
     r_min: float | None = None
     #: Values of the source column, in the order of the model's sources.
     source_values: tuple[str, ...] = ()
+    #: The column with the other score, where each row holds a pair.
+    second_score: str | None = None
     audit_random: bool = False
     measure_on: str = "labels"
     weighting: str = "importance"

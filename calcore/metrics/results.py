@@ -7,7 +7,6 @@ from typing import Any
 
 from calcore.evidence import Evidence
 
-
 #: Sums of masses below this are rounding, and accuse nobody.
 ROUNDING = 1e-14
 

@@ -7,7 +7,7 @@ import streamlit as st
 from calcore.observation import ObservationModel
 from dashboard import services
 from dashboard import wording as w
-from dashboard.meanings import MEANINGS, guessed_sources, source_values
+from dashboard.meanings import MEANINGS, PAIRED, guessed_sources, source_values
 from dashboard.state import AppState, change_settings, get_state
 
 FEW = ("clean", "noisy", "pu")
@@ -54,12 +54,28 @@ def meaning(state: AppState) -> None:
     for name in chosen.parameters:
         if name in SHARES:
             changes[name] = _share(state, name, getattr(settings, name))
+    changes["second_score"] = _second_score(state) if labels in PAIRED else None
     changes["source_values"] = _sources(state, chosen.model) if "source" in chosen.columns else ()
     changes |= _audit(state)
     if any(getattr(settings, name) != value for name, value in changes.items()):
         change_settings(**changes)
         get_state().analysed = False
         st.rerun()
+
+
+def _second_score(state: AppState) -> str | None:
+    """The other score column, for files in which each row holds a pair."""
+    assert state.ingested is not None
+    taken = set(state.ingested.roles.single().values())
+    names = [column.name for column in state.ingested.report.columns if column.name not in taken]
+    current = state.settings.second_score
+    return st.selectbox(
+        "Second score of the pair, where each row holds both",
+        [None, *names],
+        index=[None, *names].index(current) if current in names else 0,
+        format_func=lambda name: "(one row a member, with a pair column)" if name is None else str(name),
+        key=state.key("second-score"),
+    )
 
 
 def _sources(state: AppState, model: type[ObservationModel]) -> tuple[str, ...]:

@@ -114,7 +114,7 @@ def test_elkan_noto_is_seeded():
 
 @pytest.mark.parametrize("n, prior", [(50, 0.02), (50, 0.1), (500, 0.3), (500, 0.9)])
 def test_label_shift_finds_the_prior(n, prior):
-    value, cover = found_in(300, lambda rng: prior_from_label_shift(shifted(rng, n, prior), 0.5))
+    value, cover = found_in(1000, lambda rng: prior_from_label_shift(shifted(rng, n, prior), 0.5))
     assert value == pytest.approx(prior, abs=0.012)
     assert 0.92 < cover(prior) <= 0.99
 

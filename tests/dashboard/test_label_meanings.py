@@ -74,3 +74,43 @@ def test_what_depends_on_a_stated_share_stands_beside_the_results(app, kind):
     app.switch_page("views/overview.py").run()
     said = [part.value for part in app.caption if "instead of" in part.value]
     assert len(said) == (3 if kind == "uu" else 1)
+
+
+@pytest.mark.parametrize("kind", ["pcomp", "sd", "sconf", "su"])
+def test_a_file_with_both_scores_in_a_row_gives_the_numbers_of_one_row_a_member(app, kind):
+    lines = weak_file(kind).decode().splitlines()
+    header, rows = lines[0].split(","), [line.split(",") for line in lines[1:] if line]
+    pair = header.index("pair")
+    by_pair = {}
+    for row in rows:
+        by_pair.setdefault(row[pair], []).append(row)
+    wide = ["score,other,source,confidence,region"]
+    for members in by_pair.values():
+        first, other = members[0], members[1][0] if len(members) == 2 else ""
+        told = {
+            name: first[header.index(name)] if name in header else "" for name in ("source", "confidence")
+        }
+        wide.append(f"{first[0]},{other},{told['source']},{told['confidence']},{first[-1]}")
+    opened(app, kind)
+    app.button(key="analyse").click().run()
+    expected = [metric.value for metric in app.metric]
+    app.switch_page("views/data.py").run()
+    upload(app, "\n".join([*wide, ""]).encode(), "wide.csv")
+    told = (
+        {"source": "source"}
+        if kind in ("sd", "su")
+        else {"confidence": "confidence"}
+        if kind == "sconf"
+        else {}
+    )
+    for role in ("label", "audit", "unit", "source", "confidence"):
+        of_file(app, "selectbox", f"role-{role}").set_value(told.get(role))
+    app.run()
+    of_file(app, "toggle", "more-kinds").set_value(True).run()
+    of_file(app, "radio", "labels-mean").set_value(kind).run()
+    of_file(app, "selectbox", "second-score").set_value("other").run()
+    of_file(app, "number_input", "prior").set_value(100 * PRIOR).run()
+    assert not app.error, app.error[0].value
+    app.button(key="analyse").click().run()
+    assert not app.exception
+    assert [metric.value for metric in app.metric] == expected
