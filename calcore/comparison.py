@@ -14,7 +14,7 @@ from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
 from calcore.harm import Harm, harm_check
 from calcore.maps import CalibrationMap
-from calcore.metrics.differences import Difference, ece_difference, linear_difference
+from calcore.metrics.differences import Difference, ece_difference, linear_difference, mc_difference
 from calcore.metrics.results import Estimate
 from calcore.metrics.scores import LOG_CLIP, brier_terms, log_loss_terms
 from calcore.observation import Clean, Noisy
@@ -23,7 +23,7 @@ from calcore.validation import Floats
 #: Fewer clean audit labels than this rank nothing.
 FEWEST_AUDITED = 30
 #: The metrics that calibrators can be ranked on: lower is better, and paired differences have intervals.
-RANKED_ON = ("Brier", "log loss", "ECE")
+RANKED_ON = ("Brier", "log loss", "ECE", "MC")
 
 Progress = Callable[[str, float], None]
 
@@ -157,7 +157,8 @@ def compare(
     """Compare ``calibrators`` fitted on ``evidence``, out of fold.
 
     ``audit``: clean evidence of a random sample of rows of the same file; measured on it where given.
-    ``ranked_on`` is "Brier", "log loss" or "ECE". ``harm_draws`` 0 leaves the harm check out. ``progress`` is
+    ``ranked_on`` is "Brier", "log loss", "ECE", or "MC" for evidence with subgroups (the criteria of weak validation;
+    WLMC, Appendix G). ``harm_draws`` 0 leaves the harm check out. ``progress`` is
     called with a step's name and the share done. Raises InputError on an empty list or unknown names.
     """
     calibrators = list(calibrators)
@@ -170,8 +171,11 @@ def compare(
             f"the reference {reference!r} must be one of the calibrators, each given once: {names}"
         )
     if ranked_on not in RANKED_ON:
-        raise InputError(f'calibrators are ranked on "Brier", "log loss" or "ECE", got {ranked_on!r}')
-    split = Folds.of(evidence, folds, seed, keep_rows=any(one.needs_groups for one in calibrators))
+        raise InputError(f"calibrators are ranked on one of {', '.join(RANKED_ON)}, got {ranked_on!r}")
+    if ranked_on == "MC" and evidence.membership is None:
+        raise InputError("MC looks at subgroups, and this evidence has none: rank on another metric")
+    by_group = ranked_on == "MC" or any(one.needs_groups for one in calibrators)
+    split = Folds.of(evidence, folds, seed, keep_rows=by_group)
     measured = split.work if audit is None else audit
     told = progress or (lambda step, share: None)
     fits: dict[str, tuple[CrossFit, Evidence] | str] = {}
@@ -192,7 +196,16 @@ def compare(
             harm = harm_check(calibrator, split.work, draws=harm_draws, bins=bins) if harm_draws else None
             entries.append(
                 _entry(
-                    names[i], calibrator.title, *found, base[1], split.work, harm, bins, log_loss_clip, level
+                    names[i],
+                    calibrator.title,
+                    *found,
+                    base[1],
+                    split.work,
+                    harm,
+                    bins,
+                    log_loss_clip,
+                    level,
+                    ranked_on,
                 )
             )
     basis = ranking_basis(evidence, audit)
@@ -240,6 +253,7 @@ def _entry(
     bins: int,
     clip: float,
     level: float,
+    ranked_on: str,
 ) -> Entry:
     values: dict[str, Estimate] = {
         "ECE": metrics.ece(out_of_fold, bins),
@@ -249,6 +263,8 @@ def _entry(
         "AUC": metrics.auc(out_of_fold),
         "macro-F1": metrics.macro_f1(out_of_fold),
     }
+    if ranked_on == "MC":
+        values["MC"] = metrics.multicalibration_error(out_of_fold, bins)
     outputs = predict_rows(fit.map, work)
     at_ends = work.covariate_weight @ ((outputs == 0) | (outputs == 1)) / work.covariate_weight.sum()
     change = metrics.auc(work.with_score(outputs)).value - metrics.auc(work).value
@@ -258,7 +274,9 @@ def _entry(
         title=title,
         metrics=values,
         differences={
-            kind: _difference(kind, out_of_fold, reference, bins, clip).at_level(level) for kind in RANKED_ON
+            kind: _difference(kind, out_of_fold, reference, bins, clip).at_level(level)
+            for kind in RANKED_ON
+            if kind in values
         },
         harm=harm,
         auc_change=change,
@@ -280,6 +298,8 @@ def log_odds_slope(score: Floats, output: Floats, weight: Floats, clip: float = 
 def _difference(kind: str, one: Evidence, other: Evidence, bins: int, clip: float) -> Difference:
     if kind == "ECE":
         return ece_difference(one, other, bins)
+    if kind == "MC":
+        return mc_difference(one, other, bins)
     if kind == "Brier":
         return linear_difference("Brier", one, brier_terms(one) - brier_terms(other))
     return linear_difference("log loss", one, log_loss_terms(one, clip) - log_loss_terms(other, clip))

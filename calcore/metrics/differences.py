@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -10,6 +11,7 @@ from scipy import sparse, stats
 
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
+from calcore.metrics.cell_layout import CellLayout
 from calcore.metrics.inversion import multiple_of, plausible_shapes
 from calcore.metrics.uncertainty import LEVEL, SEED, variance_of_sum
 from calcore.validation import Floats
@@ -63,45 +65,55 @@ def ece_difference(one: Evidence, other: Evidence, bins: int | Bins = 15, draws:
     design = _terms(one, other, edges)
     moment = np.asarray(design.sum(axis=0)).ravel()
     covariance = _covariance(one, design)
-    observed = float(_difference_of_sizes(moment, count))
     if not np.isfinite(covariance).all():  # a single draw has no known error
+        observed = float(_size(moment[:count]) - _size(moment[count:]))
         return Difference("ECE", observed, float("nan"), float("nan"), float("nan"))
     values, vectors = np.linalg.eigh(covariance)
     scale = np.sqrt(np.maximum(values, 0.0))
     noise = (np.random.default_rng(SEED).standard_normal((draws, 2 * count)) * scale) @ vectors.T
     halves = slice(0, count), slice(count, None)
-    centres = [_centres(moment[half], np.diag(covariance)[half], noise[:, half]) for half in halves]
+    sides = [_Side(moment[half], np.diag(covariance)[half], noise[:, half]) for half in halves]
+    return _corrected("ECE", sides, _size)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One of two score vectors: its moments (...), their variance (...) and draws of their noise (draws, ...)."""
+
+    moment: Floats
+    variance: Floats
+    noise: Floats
+
+    def centres(self, size: Callable[[Floats], Floats]) -> list[Floats]:
+        """The smallest and the largest true moments, concentrated or spread, that the observed size allows."""
+        observed = float(size(self.moment))
+        if not self.moment.any():
+            return [self.moment]
+        return [
+            shape * multiple_of(shape, size, self.noise, q, observed)
+            for shape in plausible_shapes(self.moment, self.variance)
+            for q in (1 - TAIL, TAIL)
+        ]
+
+
+def _corrected(name: str, sides: Sequence[_Side], size: Callable[[Floats], Floats]) -> Difference:
+    """Difference of the observed sizes of two sides, less what noise adds at the true moments that are plausible."""
+    one, other = sides
+    observed = float(size(one.moment) - size(other.moment))
     biases, spreads = [], []
-    for centre in (np.concatenate(pair) for pair in product(*centres)):
-        error = _difference_of_sizes(centre + noise, count) - _difference_of_sizes(centre, count)
+    for first, second in product(one.centres(size), other.centres(size)):
+        error = size(first + one.noise) - size(second + other.noise) - (size(first) - size(second))
         biases.append(float(error.mean()))
         spreads.append(float(error.std()))
     low, high = min(biases), max(biases)
     middle = Difference(
-        "ECE", observed - (low + high) / 2, max(spreads), 0.0, 0.0, unknown_bias=(high - low) / 2
+        name, observed - (low + high) / 2, max(spreads), 0.0, 0.0, unknown_bias=(high - low) / 2
     )
     return middle.at_level(LEVEL)
 
 
-def _centres(moment: Floats, variance: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    """The smallest and the largest true moments that the observed sum of sizes allows."""
-    observed = float(_size(moment))
-    if not moment.any():
-        return moment, moment
-    concentrated, spread = plausible_shapes(moment, variance)
-    return (
-        concentrated * multiple_of(concentrated, _size, noise, 1 - TAIL, observed),
-        spread * multiple_of(spread, _size, noise, TAIL, observed),
-    )
-
-
 def _size(moments: Floats) -> Floats:
     return np.asarray(np.abs(moments).sum(axis=-1))
-
-
-def _difference_of_sizes(moments: Floats, count: int) -> Floats:
-    """Sum of the sizes of the first ``count`` moments less that of the others, over the last axis."""
-    return np.asarray(_size(moments[..., :count]) - _size(moments[..., count:]))
 
 
 def _terms(one: Evidence, other: Evidence, edges: Bins) -> sparse.csr_array:
@@ -133,3 +145,37 @@ def _covariance(evidence: Evidence, design: sparse.csr_array) -> Floats:
         size = evidence.source_size[s]
         total += centred * (size / (size - 1) if size > 1 else np.nan)
     return total
+
+
+def mc_difference(one: Evidence, other: Evidence, bins: int | Bins = 10, draws: int = 300) -> Difference:
+    """MC of ``one`` minus MC of ``other`` on the same rows with subgroups, less what noise alone adds to each.
+
+    The joint noise of both tables of moments comes from random multipliers of the rows (of the units, where there
+    are any), which keeps every dependence between cells; as in ``ece_difference`` its mean effect is taken out.
+    """
+    edges = Bins.of(one, bins)
+    layouts = [CellLayout.of(part, edges, "width", True) for part in (one, other)]
+    searched = slice(1, None) if len(layouts[0].names) > 1 else slice(None)
+    moments = [
+        layout.add(part.residual)[searched] for layout, part in zip(layouts, (one, other), strict=True)
+    ]
+    # a row of a collapsed entry is one draw: its terms' squares add up to t^2 (sum v^2) / v^2
+    spread = np.sqrt(one.weight_squared) / one.weight
+    owner = np.arange(len(one)) if one.unit is None else np.unique(one.unit, return_inverse=True)[1]
+    rng = np.random.default_rng(SEED)
+    noise = np.empty((draws, 2, *moments[0].shape))
+    for k in range(draws):
+        multiplier = rng.standard_normal(int(owner.max()) + 1)[owner] * (spread if one.unit is None else 1.0)
+        for side, (layout, part) in enumerate(zip(layouts, (one, other), strict=True)):
+            noise[k, side] = layout.add(part.residual * multiplier)[searched]
+    if min(one.source_size) < 2:  # a single draw has no known error
+        observed = float(_largest(moments[0]) - _largest(moments[1]))
+        return Difference("MC", observed, float("nan"), float("nan"), float("nan"))
+    if np.array_equal(one.score, other.score):
+        return Difference("MC", 0.0, 0.0, 0.0, 0.0)
+    sides = [_Side(moments[k], noise[:, k].var(axis=0), noise[:, k]) for k in (0, 1)]
+    return _corrected("MC", sides, _largest)
+
+
+def _largest(moments: Floats) -> Floats:
+    return np.asarray(np.abs(moments).max(axis=(-2, -1)))

@@ -80,7 +80,7 @@ def prior_from_best_bin(
             _SCAR,
             _POPULATION,
             "the highest scores belong to positives alone: where negatives reach them, the estimate is too "
-            "high and the interval covers from above only",
+            "high and only the upper end still bounds the prior",
         ),
     )
 

@@ -23,7 +23,7 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
 
 def _row(entry: Entry) -> dict[str, str]:
     row = {"Calibrator": entry.title}
-    for name in METRICS:
+    for name in (*METRICS, "MC") if "MC" in entry.metrics else METRICS:
         found = entry.metrics[name]
         row[name] = w.error(found.value) + (f" ({w.interval(found.interval)})" if found.interval else "")
     harm = entry.harm

@@ -28,7 +28,8 @@ def chosen(found: Analysis) -> tuple[tuple[str, ...], str]:
         format_func=lambda name: REGISTRY[name].title,
         key="compared",
     )
-    ranked_on = right.selectbox("Sorted by", RANKED_ON, key="ranked-on")
+    options = [kind for kind in RANKED_ON if kind != "MC" or found.evidence.membership is not None]
+    ranked_on = right.selectbox("Sorted by", options, key="ranked-on")
     return tuple(dict.fromkeys(["Identity", *names])), ranked_on
 
 

@@ -14,6 +14,7 @@ from calcore.calibrators import (
     Identity,
     Isotonic,
     LWCal,
+    PatchedWLMC,
     Platt,
     Temperature,
     TrimmedBeta,
@@ -287,3 +288,16 @@ def test_the_exported_map_says_where_it_comes_from():
     assert again == stored
     assert again.metrics["ranking"] == {"case": "clean", "ranked": "yes"}
     assert again.metrics["Brier"]["value"] == entry.metrics["Brier"].value
+
+
+def test_ranking_on_mc_finds_the_method_that_corrects_subgroups():
+    rng = np.random.default_rng(0)
+    n = 12_000
+    score, group = rng.uniform(0.15, 0.8, n), rng.random(n) < 0.4
+    label = (rng.random(n) < score + 0.2 * group).astype(float)
+    evidence = Clean().evidence(score, label, groups=np.column_stack([group, ~group]))
+    found = compare(evidence, [Platt(), PatchedWLMC()], ranked_on="MC", harm_draws=0)
+    assert found.entry("PatchedWLMC").differences["MC"].upper < 0
+    assert "PatchedWLMC" in found.tied
+    with pytest.raises(InputError, match="subgroups"):
+        compare(evidence.without_groups(), [Platt()], ranked_on="MC")

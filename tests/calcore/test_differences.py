@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from calcore import metrics
+from calcore.metrics import differences
 from calcore.metrics.differences import Difference, ece_difference, linear_difference
 from calcore.metrics.scores import brier_terms
 from calcore.observation import PU, Clean, Noisy
@@ -100,3 +101,31 @@ def test_levels_differ():
     found = Difference("x", 1.0, 1.0, 0.0, 0.0)
     assert found.at_level(0.8).upper < found.at_level(0.99).upper
     assert found.at_level(0.99).level == 0.99
+
+
+def _with_groups(n, seed, shift=0.1):
+    rng = np.random.default_rng(seed)
+    score, group = rng.uniform(0.15, 0.85, n), rng.random(n) < 0.4
+    label = (rng.random(n) < score + shift * group).astype(float)
+    evidence = Clean().evidence(score, label, groups=np.column_stack([group, ~group]))
+    return evidence, evidence.with_score(score + shift * group)
+
+
+def test_the_difference_of_mc_covers_the_true_one():
+    """A score that is 10 points low in a subgroup against the right one: the largest true cell moment is .1 x mass."""
+    inside, values = [], []
+    for seed in range(60):
+        wrong, right = _with_groups(2000, seed)
+        found = differences.mc_difference(right, wrong, draws=200)
+        truth = -0.1 * 0.4 / 7  # seven bins of equal width hold the scores from .15 to .85
+        inside.append(found.lower <= truth <= found.upper)
+        values.append(found.value)
+    assert np.mean(inside) > 0.9
+    assert np.mean(values) < -0.002
+
+
+def test_mc_of_a_score_with_itself_differs_by_nothing():
+    wrong, _ = _with_groups(500, 0)
+    found = differences.mc_difference(wrong, wrong, draws=50)
+    assert found.value == 0
+    assert found.standard_error == 0
