@@ -10,6 +10,8 @@ from calcore.validation import Floats
 
 def sum_by(key: NDArray[np.integer], values: Floats | None, cells: int) -> Floats:
     """Sums of ``values`` (n,), or counts of rows where None, over the ``cells`` that ``key`` (n,) names."""
+    if cells == 1:
+        return np.array([float(key.size) if values is None else float(values.sum())])
     return np.bincount(key, values, minlength=cells).astype(np.float64, copy=False)
 
 

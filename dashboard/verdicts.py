@@ -115,7 +115,7 @@ def shape(audit: Audit) -> str:
 def _gap_sentence(gap: Gap, pattern: str) -> str:
     return (
         f"{pattern}. Worst from {w.edge(gap.low)} to {w.edge(gap.high)}: predicted {w.rate(gap.mean_score)}, "
-        f"observed {w.rate(gap.event_rate)} (95 % interval {w.rates(gap.lower, gap.upper)}, {w.rows(gap.rows)})."
+        f"observed {w.estimated(gap.event_rate)} (95 % interval {w.rates(gap.lower, gap.upper)}, {w.rows(gap.rows)})."
     )
 
 
@@ -139,7 +139,7 @@ def _subgroup_sentence(audit: Audit) -> str:
     return (
         f"Fine overall, not for {first.group}: scores from {w.edge(gap.low)} to {w.edge(gap.high)} are "
         f"{w.points(gap.residual)} {w.side(gap.residual)} (predicted {w.rate(gap.mean_score)}, observed "
-        f"{w.rate(gap.event_rate)}, {w.rows(gap.rows)}). {w.count(audit.cells_tested)} cells were searched; chance "
+        f"{w.estimated(gap.event_rate)}, {w.rows(gap.rows)}). {w.count(audit.cells_tested)} cells were searched; chance "
         f"alone would give this one up to {w.points(gap.chance)}.{others}"
     )
 
@@ -161,7 +161,10 @@ def _unknown_sentence(audit: Audit) -> str:
     rarer, number = "positives", audit.positives
     if audit.positives > audit.negatives:
         rarer, number = "negatives", audit.negatives
-    size = f"Only {w.rows(audit.n)}, about {w.count(max(number, 0))} of them {rarer}"
+    size = f"Only {w.rows(audit.n)}"
+    if round(audit.positives + audit.negatives) == audit.n:
+        # indirect labels come from several samples: positives are counted in none of them
+        size += f", about {w.count(max(number, 0))} of them {rarer}"
     if audit.rows_needed > audit.n:
         return (
             f"{size}. About {w.count(audit.rows_needed)} rows would settle an average gap of "
@@ -178,7 +181,7 @@ def group_line(group: GroupFinding) -> str:
     mark = "" if group.wrong else "; could be chance"
     return (
         f"{group.group}: scores from {w.edge(gap.low)} to {w.edge(gap.high)} are {w.points(gap.residual)} "
-        f"{w.side(gap.residual)} (predicted {w.rate(gap.mean_score)}, observed {w.rate(gap.event_rate)}, "
+        f"{w.side(gap.residual)} (predicted {w.rate(gap.mean_score)}, observed {w.estimated(gap.event_rate)}, "
         f"{w.rows(gap.rows)}{mark})"
     )
 

@@ -48,6 +48,13 @@ def rate(value: float) -> str:
     return f"{text.removesuffix('.0')}{PERCENT}"
 
 
+def estimated(value: float) -> str:
+    """An estimated rate: corrected labels can put it outside [0, 1], which is said and not given as a fact."""
+    if value > 1.0005:
+        return f"over 100{PERCENT}"
+    return f"below 0{PERCENT}" if value < -0.0005 else rate(value)
+
+
 def rates(low: float, high: float) -> str:
     """An interval of rates: "80-88 %"."""
     if math.isnan(low) or math.isnan(high):

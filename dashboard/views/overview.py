@@ -36,7 +36,8 @@ def headline(found: Analysis) -> None:
         f"95 % interval {w.interval(auc.interval)}" if auc.interval else escape("; ".join(auc.notes))
     )
     cells[3].metric("Rows", w.count(audit.n))
-    cells[3].caption(f"about {w.count(max(audit.positives, 0))} positives")
+    if round(audit.positives + audit.negatives) == audit.n:
+        cells[3].caption(f"about {w.count(max(audit.positives, 0))} positives")
 
 
 def worst_groups(found: Analysis) -> None:

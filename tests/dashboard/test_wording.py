@@ -58,3 +58,9 @@ def test_long_lists_say_how_many_more():
     assert w.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert w.listed(["a", "b"]) == "a and b"
     assert w.listed([]) == ""
+
+
+def test_an_estimate_beyond_what_is_possible_is_not_given_as_a_fact():
+    assert w.estimated(1.36) == "over 100\u00a0%"
+    assert w.estimated(-0.2) == "below 0\u00a0%"
+    assert w.estimated(0.42) == "42\u00a0%"
