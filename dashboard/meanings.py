@@ -150,6 +150,8 @@ def observation_model(settings: Settings) -> ObservationModel:
     for name, words in PARAMETER_WORDS.items():
         if name in values and values[name] is None:
             raise InputError(f'"{meaning.answer}" needs {words}')
+    if settings.labels == "noisy":
+        values["origin"] = settings.rates_origin
     return meaning.model(**values)
 
 

@@ -26,6 +26,8 @@ class Settings:
     labels: str = "clean"
     rho0: float | None = None
     rho1: float | None = None
+    #: "given" from outside, or "estimated" from these scores: then only indicative.
+    rates_origin: str = "given"
     prior: float | None = None
     theta1: float | None = None
     theta2: float | None = None

@@ -7,8 +7,9 @@ import streamlit as st
 from calcore.observation import ObservationModel
 from dashboard import services
 from dashboard import wording as w
+from dashboard.components.data_estimates import class_prior, flip_rates, take_over
 from dashboard.meanings import MEANINGS, PAIRED, guessed_sources, source_values
-from dashboard.state import AppState, change_settings, get_state
+from dashboard.state import AppState, Settings, change_settings, get_state
 
 FEW = ("clean", "noisy", "pu")
 SHARES = {
@@ -50,7 +51,10 @@ def meaning(state: AppState) -> None:
         st.caption("Such a file looks like this:")
         st.code(chosen.example, language=None)
     if labels == "noisy":
-        changes |= _flip_rates(settings.rho0, settings.rho1)
+        changes |= _flip_rates(settings)
+        flip_rates(state)
+    if labels == "pu":
+        class_prior(state)
     for name in chosen.parameters:
         if name in SHARES:
             changes[name] = _share(state, name, getattr(settings, name))
@@ -112,7 +116,8 @@ def _share(state: AppState, name: str, value: float | None) -> float | None:
     return None if given is None else given / 100
 
 
-def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | None]:
+def _flip_rates(settings: Settings) -> dict[str, object]:
+    rho0, rho1 = settings.rho0, settings.rho1
     known = st.toggle(
         "I know how often labels are flipped",
         value=rho0 is not None,
@@ -121,7 +126,7 @@ def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | Non
     )
     if not known:
         st.caption("Without rates nothing is corrected: results are named as being against the noisy labels.")
-        return {"rho0": None, "rho1": None}
+        return {"rho0": None, "rho1": None, "rates_origin": "given"}
     left, right = st.columns(2)
     first = left.number_input(
         "True negatives recorded as positive (%)",
@@ -139,7 +144,11 @@ def _flip_rates(rho0: float | None, rho1: float | None) -> dict[str, float | Non
         1.0,
         key=get_state().key("rho1"),
     )
-    return {"rho0": first / 100, "rho1": second / 100}
+    # rates that the user changes by hand are the user's
+    same = rho0 is not None and rho1 is not None and abs(first / 100 - rho0) + abs(second / 100 - rho1) < 1e-9
+    if same:
+        return {}
+    return {"rho0": first / 100, "rho1": second / 100, "rates_origin": "given"}
 
 
 def _audit(state: AppState) -> dict[str, object]:
@@ -169,12 +178,8 @@ def _counted_rates(state: AppState) -> None:
         f"Recorded positive though negative: {w.rate(found.rho0.value)} (95 % interval {w.rates(*found.rho0.interval)}); "
         f"recorded negative though positive: {w.rate(found.rho1.value)} ({w.rates(*found.rho1.interval)})."
     )
-    rates = {"rho0": round(found.rho0.value, 4), "rho1": round(found.rho1.value, 4)}
-    usable = sum(rates.values()) < 1 and state.settings.labels == "noisy"
-    taken = state.settings.rho0 == rates["rho0"] and state.settings.rho1 == rates["rho1"]
+    known = (state.settings.rho0, state.settings.rho1)
+    taken = known == (round(found.rho0.value, 4), round(found.rho1.value, 4))
+    usable = found.rho0.value + found.rho1.value < 1 and state.settings.labels == "noisy"
     if usable and not taken and st.button("Use these rates", key="use-rates", icon=":material/check:"):
-        change_settings(**rates)
-        for name in ("rates-known", "rho0", "rho1"):
-            st.session_state.pop(state.key(name), None)
-        get_state().analysed = False
-        st.rerun()
+        take_over(state, found, "given")

@@ -18,6 +18,8 @@ from dashboard.services.comparing import (
 from dashboard.services.files import (
     audited_flip_rates,
     check_ready,
+    estimated_flip_rates,
+    estimated_priors,
     freeze_libraries,
     load,
     load_sample,
@@ -62,6 +64,8 @@ __all__ = [
     "corrected_cells",
     "cross_fit_of",
     "error_of",
+    "estimated_flip_rates",
+    "estimated_priors",
     "export_of",
     "folds_of",
     "freeze_libraries",

@@ -5,14 +5,25 @@ from __future__ import annotations
 import gc
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from calcore import ingest
 from calcore.errors import InputError
 from calcore.ingest import Choices, Ingested
-from calcore.observation.priors import FlipRates, flip_rates_from_audit
+from calcore.observation.priors import (
+    FlipRates,
+    RateEstimate,
+    flip_rates_from_audit,
+    flip_rates_from_confident_joint,
+    flip_rates_from_extremes,
+    flip_rates_from_forward_platt,
+    prior_from_best_bin,
+    prior_from_elkan_noto,
+)
 from calcore.samples import digits_with_flipped_labels
 from dashboard.meanings import check_columns, observation_model
+from dashboard.services.memory import once
 from dashboard.state import AppState, Settings, forget_file, get_state
 
 
@@ -86,3 +97,27 @@ def audited_flip_rates(ingested: Ingested) -> FlipRates | None:
         return flip_rates_from_audit(columns.label, columns.audit)
     except InputError:
         return None
+
+
+def estimated_flip_rates(ingested: Ingested) -> tuple[FlipRates, ...]:
+    """Flip rates from the labels and scores alone, by each method. Raises InputError without labels."""
+    columns = ingested.columns
+    if columns.label is None:
+        raise InputError("No label column is chosen: flip rates are estimated from labels")
+    labelled = ~np.isnan(columns.label)
+    scores, labels = columns.score[labelled], columns.label[labelled]
+    methods = (flip_rates_from_forward_platt, flip_rates_from_confident_joint, flip_rates_from_extremes)
+    key = ("flip rates", ingested.report.sha256, get_state().choices)
+    return once(key, lambda: tuple(method(scores, labels) for method in methods))
+
+
+def estimated_priors(ingested: Ingested) -> tuple[RateEstimate, ...]:
+    """The class prior from known positives (label 1) and the other rows, by each method."""
+    columns = ingested.columns
+    if columns.label is None:
+        raise InputError("No label column is chosen: known positives are rows with a label of 1")
+    known = columns.label == 1
+    positive, unlabelled = columns.score[known], columns.score[~known]
+    key = ("priors", ingested.report.sha256, get_state().choices)
+    methods = (prior_from_best_bin, prior_from_elkan_noto)
+    return once(key, lambda: tuple(method(positive, unlabelled) for method in methods))

@@ -289,3 +289,27 @@ def test_what_wlmc_would_change_is_shown_before_and_after(app):
     assert not app.exception
     assert not app.error
     assert len(app.get("plotly_chart")) == 5
+
+
+def test_estimated_flip_rates_are_shown_with_their_assumption_and_are_indicative_only(app):
+    upload(app, csv_bytes(2000, flips=0.2))
+    of_file(app, "radio", "labels-mean").set_value("noisy").run()
+    of_file(app, "toggle", "estimate-rates").set_value(True).run()
+    assert not app.exception
+    assert "holds if" in messages(app)
+    box = of_file(app, "selectbox", "use-estimate")
+    box.set_value(box.options[0]).run()
+    app.button(key="take-rates").click().run()
+    assert of_file(app, "toggle", "rates-known").value
+    app.button(key="analyse").click().run()
+    go(app, "compare")
+    assert "Indicative" in messages(app)
+
+
+def test_the_class_prior_is_estimated_on_demand_only(app):
+    upload(app, csv_bytes(2000))
+    of_file(app, "radio", "labels-mean").set_value("pu").run()
+    of_file(app, "toggle", "estimate-prior").set_value(True).run()
+    assert not app.exception
+    assert "far off where its assumption fails" in messages(app)
+    assert of_file(app, "number_input", "prior").value is None
