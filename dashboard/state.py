@@ -54,6 +54,8 @@ class AppState:
     choices: Choices = field(default_factory=Choices)
     ingested: Ingested | None = None
     settings: Settings = field(default_factory=Settings)
+    #: A full sample of the population beside weak labels: its rows, without scores or labels.
+    pool: Ingested | None = None
     analysed: bool = False
     latest_comparison: tuple[Any, ...] | None = None
     export_choice: str | None = None

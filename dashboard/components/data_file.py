@@ -15,6 +15,7 @@ from dashboard.components.text import escape
 from dashboard.state import AppState, get_state
 from dashboard.verdicts import data_line
 
+TYPES = ["csv", "tsv", "txt", "parquet", "pq", "dat"]
 QUESTION_WORDS = {
     "probability": "They are probabilities as they are",
     "percent": "Percentages: divide by 100",
@@ -29,7 +30,7 @@ def uploader() -> None:
     """The drop zone; a file is parsed once, when it arrives."""
     upload = st.file_uploader(
         "Scores with labels: CSV, TSV, text or Parquet",
-        type=["csv", "tsv", "txt", "parquet", "pq", "dat"],
+        type=TYPES,
         key="upload",
     )
     state = get_state()
@@ -175,3 +176,26 @@ def layout_choices(state: AppState) -> None:
         wanted = FileFormat(encoding, separator, decimal, header)
         if wanted != current:
             _apply(replace(state.choices, format=wanted))
+
+
+def pool(state: AppState) -> None:
+    """A full sample of the population beside weak labels, from which the sizes of subgroups are taken."""
+    if state.settings.labels in ("clean", "noisy", "posterior"):
+        return
+    with st.expander("Add a full sample of the population, without labels", icon=":material/groups:"):
+        st.caption(
+            "With it, sizes of subgroups come from its rows instead of the weak labels. It needs the same subgroup columns."
+        )
+        upload = st.file_uploader("Rows of the population", type=TYPES, key=state.key("pool"))
+        if upload is not None and upload.file_id != st.session_state.get("parsed-pool"):
+            try:
+                services.load_pool(upload.getvalue(), upload.name)
+            except InputError as error:
+                problem(error)
+                return
+            st.session_state["parsed-pool"] = upload.file_id
+        if state.pool is not None:
+            st.caption(escape(f"{state.pool.report.filename}: {state.pool.report.sentence()}"))
+            if st.button("Remove it", key="remove-pool"):
+                state.pool = None
+                st.rerun()

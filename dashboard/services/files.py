@@ -10,7 +10,7 @@ import streamlit as st
 
 from calcore import ingest
 from calcore.errors import InputError
-from calcore.ingest import Choices, Ingested
+from calcore.ingest import Choices, Ingested, Roles
 from calcore.observation.priors import (
     FlipRates,
     RateEstimate,
@@ -121,3 +121,17 @@ def estimated_priors(ingested: Ingested) -> tuple[RateEstimate, ...]:
     key = ("priors", ingested.report.sha256, get_state().choices)
     methods = (prior_from_best_bin, prior_from_elkan_noto)
     return once(key, lambda: tuple(method(positive, unlabelled) for method in methods))
+
+
+def load_pool(data: bytes, filename: str) -> None:
+    """A full sample of the population, with the group columns of the open file. Raises InputError without them."""
+    state = get_state()
+    assert state.ingested is not None
+    groups = state.ingested.roles.groups
+    parsed = ingest.parse(data, filename)
+    absent = [name for name in groups if name not in parsed.columns]
+    if absent or not groups:
+        raise InputError(
+            f"{filename} needs the subgroup columns of the open file: {', '.join(absent or ['none is chosen'])}"
+        )
+    state.pool = ingest.interpret(parsed, Choices(roles=Roles(groups=groups)))

@@ -17,10 +17,10 @@ from calcore.harm import Harm, harm_check
 from calcore.ingest import Ingested
 from calcore.metrics.reliability import Reliability
 from calcore.sensitivity import Band, band, movable
-from calcore.subgroups import SubgroupChoice
+from calcore.subgroups import Membership, SubgroupChoice
 from dashboard.meanings import evidence_of
 from dashboard.services.memory import once
-from dashboard.state import AppState, Settings
+from dashboard.state import AppState, Settings, get_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +156,17 @@ def error_of(found: Analysis, name: str, bins: int, strategy: str) -> metrics.Ca
 
 
 def maxima_of(found: Analysis) -> dict[str, metrics.CalibrationError]:
-    """maxECE and MC of the score."""
-    settings = found.settings
-    key = ("maxima", *found.key, settings.measure_on, settings.bins)
+    """maxECE and MC of the score; masses of subgroups are those of the pool, where one was given."""
+    settings, pool = found.settings, get_state().pool
+    key = ("maxima", *found.key, settings.measure_on, settings.bins, pool and pool.report.sha256)
+    member = None
+    if pool is not None and found.measured is found.evidence and found.choice.subgroups:
+        member = Membership.of_subgroups(found.choice.subgroups, pool.table)
     return once(
         key,
         lambda: {
             "maxECE": metrics.max_ece(
-                found.measured, settings.bins, smallest_share(settings, found.measured.n)
+                found.measured, settings.bins, smallest_share(settings, found.measured.n), pool=member
             ),
             "MC": metrics.multicalibration_error(found.measured, settings.bins),
         },

@@ -45,6 +45,7 @@ def opened() -> None:
     data_file.questions(state)
     data_roles.roles(state)
     data_labels.meaning(state)
+    data_file.pool(state)
     ready = True
     try:
         services.check_ready(state)

@@ -114,3 +114,23 @@ def test_a_file_with_both_scores_in_a_row_gives_the_numbers_of_one_row_a_member(
     app.button(key="analyse").click().run()
     assert not app.exception
     assert [metric.value for metric in app.metric] == expected
+
+
+def test_a_full_sample_of_the_population_gives_the_sizes_of_subgroups(app):
+    opened(app, "uu")
+    app.button(key="analyse").click().run()
+    app.switch_page("views/subgroups.py").run()
+    before = app.metric[0].value
+    app.switch_page("views/data.py").run()
+    pool = "region\n" + "north\n" * 900 + "south\n" * 100
+    of_file(app, "file_uploader", "pool").upload("pool.csv", pool.encode(), "text/csv").run()
+    assert not app.error
+    app.switch_page("views/subgroups.py").run()
+    assert not app.exception
+    assert app.metric[0].value != before
+
+
+def test_a_sample_without_the_subgroup_columns_is_refused(app):
+    opened(app, "uu")
+    of_file(app, "file_uploader", "pool").upload("pool.csv", b"other\n1\n2\n", "text/csv").run()
+    assert "needs the subgroup columns" in app.error[0].value
