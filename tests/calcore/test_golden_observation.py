@@ -196,3 +196,17 @@ def test_temperature_that_runs_to_its_bound_says_so(edge_cases):
     fitted = Temperature().fit([0.9, 0.8, 0.2, 0.1], [0, 0, 1, 1])
     assert fitted.temperature_ == pytest.approx(edge_cases["temperature_at_bound"]["value"]["beta"])
     assert "bound" in fitted.map_.warnings[0]
+
+
+def test_a_subgroup_of_negative_corrected_mass_is_inactive_but_its_cells_count():
+    """pi < theta2 gives rows of the first source a negative mass; a group of such rows alone has one too."""
+    source = ["first"] * 3 + ["second"] * 3
+    groups = np.array([[1, 0], [1, 0], [0, 1], [0, 0], [0, 1], [0, 1]], dtype=bool)
+    evidence = UU(0.1, 0.8, 0.2).evidence([0.25] * 4 + [0.75] * 2, source=source, groups=groups)
+    table = metrics.cells(evidence, 10)
+    assert table.group_mass[1] == pytest.approx(-1 / 9)
+    assert np.isnan(table.group_error[1])
+    assert metrics.max_ece(evidence).where == "group 1"
+    largest = np.abs(table.moment[1:]).max()
+    assert metrics.multicalibration_error(evidence).value == pytest.approx(largest)
+    assert table.moment[1, 2] != 0
