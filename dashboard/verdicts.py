@@ -10,6 +10,7 @@ from calcore.calibrators import GateAudit
 from calcore.comparison import Comparison, Entry
 from calcore.ingest import IngestReport
 from calcore.metrics import Estimate
+from calcore.observation.priors import FlipRates
 from calcore.sensitivity import Band
 from dashboard import wording as w
 
@@ -315,4 +316,17 @@ def sensitivity(error: Band, event_rate: Band) -> str:
         f"If {PARAMETERS.get(error.parameter, error.parameter)} were {w.rate(float(low))} to {w.rate(float(high))} instead of "
         f"{w.rate(error.given)}, the ECE would be {w.error(error.low)} to {w.error(error.high)} and the event rate "
         f"{w.rate(event_rate.low)} to {w.rate(event_rate.high)}."
+    )
+
+
+def audited(rates: FlipRates) -> Verdict:
+    """What the audited rows say of the recorded labels: how often they are wrong."""
+    found = rates.disagreement
+    sentence = (
+        f"On {w.rows(found.n)} with a clean label too, the recorded one is wrong on {w.rate(found.value)} (95 % interval "
+        f"{w.rates(*found.interval)})."
+    )
+    few = found.interval[1] < 0.05
+    return Verdict(
+        Level.GOOD if few else Level.WATCH, sentence, word="Few wrong labels" if few else "Wrong labels"
     )

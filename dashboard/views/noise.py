@@ -25,6 +25,9 @@ def page() -> None:
     audit, labels = fitted.audit_, found.evidence.label
     assert labels is not None
     suspicious = services.suspicious_of(found)
+    rates = services.audited_flip_rates(found.ingested)
+    if rates is not None:
+        banner(verdicts.audited(rates))
     banner(verdicts.gate(audit, found.evidence.n))
     draw(gate_chart(audit, center=fitted.center, width=fitted.width), key="gate")
     harm = services.harm_of(found, "GatedLWCal" if audit.rho else "LWCal")

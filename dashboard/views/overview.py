@@ -64,6 +64,9 @@ def gate(found: Analysis) -> None:
     if fitted is None:
         st.caption("The gate needs a recorded label on each row; these labels have none.")
         return
+    rates = services.audited_flip_rates(found.ingested)
+    if rates is not None:
+        banner(verdicts.audited(rates))
     banner(verdicts.gate(fitted.audit_, found.evidence.n))
     st.page_link(VIEWS["noise"], label="Labels to check first", icon=":material/rule:")
 
@@ -76,16 +79,15 @@ def page() -> None:
     banner(verdicts.overall(audit, services.headline_scores(found)["AUC"]))
     if st.button("Compare calibrators", type="primary", icon=":material/compare_arrows:", key="to-compare"):
         st.switch_page(VIEWS["compare"])
-    headline(found)
     draw(
         reliability_chart(
             [("Score", audit.reliability)],
-            title="Observed event rate against score",
             tolerance=audit.tolerance,
         ),
         key="overview-reliability",
     )
     assumptions(audit.assumptions)
+    headline(found)
     for error, event_rate in services.sensitivity_of(found):
         st.caption(escape(verdicts.sensitivity(error, event_rate)))
     left, right = st.columns(2)

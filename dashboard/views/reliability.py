@@ -62,9 +62,7 @@ def page() -> None:
     if not curves:
         return
     draw(
-        reliability_chart(
-            curves, title="Observed event rate against score", tolerance=found.settings.tolerance
-        ),
+        reliability_chart(curves, tolerance=found.settings.tolerance),
         key="reliability-chart",
         table_label="Every bin as a table",
     )
