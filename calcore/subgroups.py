@@ -98,6 +98,15 @@ class Subgroup:
             return (self.column,)
         return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
 
+    @property
+    def levels(self) -> tuple[tuple[str, str], ...]:
+        """The (column, value) pairs that the predicate compares."""
+        if self.kind == "equals":
+            assert self.column is not None
+            assert self.value is not None
+            return ((self.column, self.value),)
+        return tuple(pair for part in self.parts for pair in part.levels)
+
     def mask(self, table: Mapping[str, ArrayLike] | pd.DataFrame) -> NDArray[np.bool_]:
         """Which rows of ``table`` belong, booleans (n,). Raises InputError where a column is absent."""
         if self.parts:

@@ -165,6 +165,18 @@ def check_columns(ingested: Ingested, settings: Settings) -> None:
             continue  # the two columns say which rows are a pair, and which member is which
         if getattr(roles, role) is None:
             raise InputError(f"No {ROLE_WORDS[role]} column is chosen, and these labels need one")
+    columns = ingested.columns
+    model = MEANINGS[settings.labels].model
+    told_by_columns = settings.second_score is not None and settings.labels == "pcomp"
+    needs_source = "source" in MEANINGS[settings.labels].columns and not told_by_columns
+    if needs_source and len(set(settings.source_values)) < len(model.sources):
+        raise InputError(f"Say which value of the source column means {' and which '.join(model.sources)}")
+    if "confidence" in MEANINGS[settings.labels].columns and columns.confidence is not None:
+        blank = int(np.isnan(columns.confidence).sum())
+        if blank:
+            raise InputError(
+                f"{blank:,} rows have no confidence: fill them in the file, or remove those rows"
+            )
     if settings.labels == "pu" and roles.label is None and roles.source is None:
         raise InputError("Known positives need a label column (1 = known positive) or a source column")
 
@@ -211,7 +223,14 @@ def _of_pairs(
 ) -> Evidence:
     """Evidence of a file in which each row holds a pair: both members as rows of their own, the pair as unit."""
     columns = ingested.columns
-    other = pd.to_numeric(ingested.table[settings.second_score], errors="coerce")
+    cells = ingested.table[settings.second_score]
+    other = pd.to_numeric(cells, errors="coerce")
+    text = cells.astype("str").str.strip()
+    wrong = int((other.isna() & cells.notna() & ~text.isin(["", ingest.MISSING])).sum())
+    if wrong:
+        raise InputError(
+            f"{wrong:,} cells of the second score {settings.second_score!r} are not numbers: repair or empty them"
+        )
     pairs = stack_pairs(columns.score, other)
 
     def both(values: np.ndarray | None) -> np.ndarray | None:
@@ -245,13 +264,12 @@ def source_values(ingested: Ingested) -> list[str]:
 
 
 def guessed_sources(ingested: Ingested, model: type[ObservationModel]) -> tuple[str, ...]:
-    """For each source of the model the file's value that stands for it: by name, else in order."""
+    """For each source of the model the file's value that is named like it; none where one is not."""
     values = source_values(ingested)
     by_name = {value.strip().casefold(): value for value in values}
     named = tuple(by_name.get(name, "") for name in model.sources)
-    if all(named):
-        return named
-    return tuple(values[: len(model.sources)]) if len(values) >= len(model.sources) else ()
+    # which value is which is never guessed from the order of rows: it would turn every result round
+    return named if all(named) else ()
 
 
 def _source(columns: ingest.Columns, settings: Settings, model: ObservationModel) -> np.ndarray | None:

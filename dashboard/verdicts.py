@@ -310,13 +310,16 @@ PARAMETERS = {
 
 
 def sensitivity(error: Band, event_rate: Band) -> str:
-    """What depends on one stated parameter, in a sentence."""
-    low, high = error.values.min(), error.values.max()
-    return (
-        f"If {PARAMETERS.get(error.parameter, error.parameter)} were {w.rate(float(low))} to {w.rate(float(high))} instead of "
-        f"{w.rate(error.given)}, the ECE would be {w.error(error.low)} to {w.error(error.high)} and the event rate "
-        f"{w.rate(event_rate.low)} to {w.rate(event_rate.high)}."
+    """What depends on one stated parameter, in a sentence; empty where nothing can be said."""
+    low, high = w.rate(float(error.values.min())), w.rate(float(error.values.max()))
+    if low == high or error.high > 1:
+        return ""  # nothing to move, or so near to where nothing is known that numbers mean nothing
+    text = (
+        f"If {PARAMETERS.get(error.parameter, error.parameter)} were {low} to {high} instead of {w.rate(error.given)}, "
+        f"the ECE would be {w.error(error.low)} to {w.error(error.high)}"
     )
+    rates = w.rate(event_rate.low), w.rate(event_rate.high)
+    return text + (f" and the event rate {rates[0]} to {rates[1]}." if rates[0] != rates[1] else ".")
 
 
 def audited(rates: FlipRates) -> Verdict:

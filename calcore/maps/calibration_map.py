@@ -19,7 +19,7 @@ from calcore.errors import InputError
 from calcore.maps import documents
 from calcore.maps.fields import FrozenDict, exact_keys, frozen, number, shown, text, whole_number
 from calcore.maps.map_function import MapFunction, function_from_dict
-from calcore.subgroups import Membership, Subgroup
+from calcore.subgroups import Membership, Subgroup, level_names
 from calcore.validation import Floats
 
 FORMAT = "calcore.calibration-map"
@@ -161,9 +161,8 @@ class CalibrationMap:
         expected = (rows, len(self.subgroups))
         if isinstance(groups, Membership) and (len(groups.pattern), len(groups.names)) == expected:
             return groups
-        if isinstance(groups, pd.DataFrame) and not all(
-            pd.api.types.is_bool_dtype(kind) for kind in groups.dtypes
-        ):
+        if isinstance(groups, pd.DataFrame):
+            # a table is always looked up by its columns, even where they all hold true and false
             return self._from_columns(groups, rows)
         if groups is None:
             raise InputError(
@@ -183,7 +182,27 @@ class CalibrationMap:
             raise InputError(
                 f"There are {rows:,} scores but {len(table):,} rows of groups; give one a score."
             )
-        return Membership.of_subgroups([_definition(given) for given in self.subgroups], table)
+        if not table.columns.is_unique:
+            raise InputError("The table of groups has two columns of the same name; keep one of each.")
+        subgroups = [_definition(given) for given in self.subgroups]
+        member = Membership.of_subgroups(subgroups, table)
+        _require_known_levels(subgroups, table)
+        return member
+
+
+def _require_known_levels(subgroups: list[Subgroup], table: pd.DataFrame) -> None:
+    """Refuse a column of which no row has a level of the map: it was read in another way than at the fit."""
+    levels: dict[str, set[str]] = {}
+    for group in subgroups:
+        for column, value in group.levels:
+            levels.setdefault(column, set()).add(value)
+    for column, known in levels.items():
+        found = set(level_names(table[column].drop_duplicates()))
+        if found and not found & known:
+            raise InputError(
+                f'No row of the column "{column}" has a value that the map knows: found {shown(sorted(found)[0])}, '
+                f"known {shown(sorted(known)[0])}; give the column as it was written in the file of the fit."
+            )
 
 
 def _definition(given: Any) -> Subgroup:

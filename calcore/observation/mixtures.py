@@ -40,7 +40,13 @@ class Mixture(ObservationModel):
         # E_X[rho_s(f) (A (1 - f) - B f)^2 1{cell}] / n_s, E_X by the mass; a subgroup's is over its own mass
         score, drawn = evidence.score, evidence.drawn
         # pairs and units are one draw each; rows count at their effective number under weights
-        size = drawn.size if evidence.unit is not None else drawn.weight**2 / drawn.weight_squared
+        effective = np.divide(
+            drawn.weight**2,
+            drawn.weight_squared,
+            out=np.ones_like(drawn.weight),
+            where=drawn.weight_squared > 0,
+        )
+        size = np.maximum(drawn.size, 1.0) if evidence.unit is not None else effective
         terms = []
         for (positive, negative, theta), draws in zip(self.table(), size, strict=True):
             density = theta * score / self.prior + (1.0 - theta) * (1.0 - score) / (1.0 - self.prior)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,10 +25,17 @@ def _identifiable(model: str, prior: float) -> float:
 
 
 def needs_pairs(made: Evidence) -> Evidence:
-    """The evidence, refused where no unit column names the pair of each row: errors are clustered by it."""
+    """The evidence, with notes on what is wrong with its pairs: errors are clustered by them."""
     if made.unit is None:
-        raise InputError(f"{made.model.name} needs a unit column that names the pair of each row")
-    return made
+        note = "no unit column names the pair of each row: errors take the rows as independent"
+        return replace(made, notes=(*made.notes, note))
+    paired = np.array([name != "unlabelled" for name in made.sources])[made.source]
+    members = np.unique(made.unit[paired] * len(made.sources) + made.source[paired], return_counts=True)[1]
+    odd = int((members != 2).sum())
+    if not odd:
+        return made
+    note = f"{odd:,} of {members.size:,} pairs do not have two rows: errors are by what there is"
+    return replace(made, notes=(*made.notes, note))
 
 
 class _Pairs(Mixture):

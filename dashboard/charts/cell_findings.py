@@ -104,7 +104,7 @@ def twin(view: CellView, rows: Sequence[int]) -> pd.DataFrame:
                     "Rows": int(cells.rows[g, j]),
                     "Mean score": wording.rate(mean),
                     "Event rate": wording.rate(mean + residual),
-                    "Gap (points)": round(100 * residual, 1),
+                    "Gap (points)": wording.MISSING if residual != residual else f"{100 * residual:+.1f}",
                     "p (adjusted)": wording.p_value(float(cells.adjusted[g, j])),
                     SIGNIFICANT: "yes"
                     if view.marked[g, j]

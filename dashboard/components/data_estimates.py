@@ -33,7 +33,9 @@ def flip_rates(state: AppState) -> None:
             "Use", names, index=None, key=state.key("use-estimate"), placeholder="none of them"
         )
         chosen = next((pair for pair in found if pair.rho0.method == picked), None)
-        if chosen is not None and st.button("Take over as estimated", key="take-rates"):
+        if chosen is not None and chosen.rho0.value + chosen.rho1.value >= 1:
+            st.caption("These rates sum to 1 or more: the labels would say nothing, so they cannot be used.")
+        elif chosen is not None and st.button("Take over as estimated", key="take-rates"):
             take_over(state, chosen, "estimated")
 
 

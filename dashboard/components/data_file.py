@@ -192,8 +192,8 @@ def pool(state: AppState) -> None:
                 services.load_pool(upload.getvalue(), upload.name)
             except InputError as error:
                 problem(error)
-                return
-            st.session_state["parsed-pool"] = upload.file_id
+            else:
+                st.session_state["parsed-pool"] = upload.file_id
         if state.pool is not None:
             st.caption(escape(f"{state.pool.report.filename}: {state.pool.report.sentence()}"))
             if st.button("Remove it", key="remove-pool"):

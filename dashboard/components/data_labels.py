@@ -88,6 +88,9 @@ def _sources(state: AppState, model: type[ObservationModel]) -> tuple[str, ...]:
     if state.ingested.roles.source is None:
         return ()
     values, guessed = source_values(state.ingested), guessed_sources(state.ingested, model)
+    said = state.settings.source_values
+    if len(said) == len(model.sources) and set(said) <= set(values):
+        guessed = said
     picked = []
     for place, name, position in zip(st.columns(len(model.sources)), model.sources, range(10), strict=False):
         default = values.index(guessed[position]) if guessed else None

@@ -155,12 +155,22 @@ def error_of(found: Analysis, name: str, bins: int, strategy: str) -> metrics.Ca
     return once(key, lambda: metrics.ece(predicted_by(found, name).without_groups(), bins, strategy))
 
 
+def pool_in_use(found: Analysis) -> bool:
+    """Do sizes of subgroups come from a sample of the population? It must have every subgroup column."""
+    pool = get_state().pool
+    if pool is None or found.measured is not found.evidence or not found.choice.subgroups:
+        return False
+    columns = {name for group in found.choice.subgroups for name in group.columns}
+    return found.evidence.model.corrected and columns <= set(pool.table.columns)
+
+
 def maxima_of(found: Analysis) -> dict[str, metrics.CalibrationError]:
     """maxECE and MC of the score; masses of subgroups are those of the pool, where one was given."""
     settings, pool = found.settings, get_state().pool
     key = ("maxima", *found.key, settings.measure_on, settings.bins, pool and pool.report.sha256)
     member = None
-    if pool is not None and found.measured is found.evidence and found.choice.subgroups:
+    if pool_in_use(found):
+        assert pool is not None
         member = Membership.of_subgroups(found.choice.subgroups, pool.table)
     return once(
         key,

@@ -29,8 +29,11 @@ def headline(found: Analysis) -> None:
     cells[1].metric("Event rate", w.rate(audit.base_rate), help="Share of positives.")
     cells[1].caption(f"mean score {w.rate(audit.mean_score)}")
     auc = scores["AUC"]
+    possible = 0 <= auc.value <= 1
     cells[2].metric(
-        "Ranking (AUC)", w.error(auc.value), help="1: every positive above every negative; 0.5: chance."
+        "Ranking (AUC)",
+        w.error(auc.value) if possible else w.MISSING,
+        help="1: every positive above every negative; 0.5: chance.",
     )
     cells[2].caption(
         f"95 % interval {w.interval(auc.interval)}" if auc.interval else escape("; ".join(auc.notes))
@@ -88,8 +91,12 @@ def page() -> None:
     )
     assumptions(audit.assumptions)
     headline(found)
+    for note in found.measured.notes:
+        st.caption(escape(f"Note: {note}."))
     for error, event_rate in services.sensitivity_of(found):
-        st.caption(escape(verdicts.sensitivity(error, event_rate)))
+        sentence = verdicts.sensitivity(error, event_rate)
+        if sentence:
+            st.caption(escape(sentence))
     left, right = st.columns(2)
     with left:
         worst_groups(found)

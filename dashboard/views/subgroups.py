@@ -31,10 +31,12 @@ def summary(found: Analysis) -> None:
         place.metric(words, w.error(found_value.value))
         place.caption(
             escape(
-                f"{found_value.where or ''}: chance alone gives up to {w.error(found_value.noise_limit)}; without its own "
+                f"{found_value.where or 'no subgroup is large enough'}: chance alone gives up to {w.error(found_value.noise_limit)}; without its own "
                 f"noise about {w.error(found_value.debiased)}, 95 % interval {w.interval(found_value.interval)}"
             )
         )
+    if services.pool_in_use(found):
+        st.caption("Sizes of subgroups in maxECE come from the sample of the population that was added.")
     small = found.choice.too_small + audit.too_small_groups
     st.caption(
         f"{w.count(len(audit.groups))} subgroups; {w.count(small)} were too small (up to {w.rate(found.settings.min_mass)} of the "

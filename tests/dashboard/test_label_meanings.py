@@ -21,6 +21,9 @@ def opened(app, kind, without=()):
     app.run()
     of_file(app, "toggle", "more-kinds").set_value(True).run()
     of_file(app, "radio", "labels-mean").set_value(kind).run()
+    if kind == "uu":
+        for name, value in (("first", "A"), ("second", "B")):
+            of_file(app, "selectbox", f"source-UU-{name}").set_value(value).run()
     shares = {"prior": 100 * PRIOR, "theta1": 65.0, "theta2": 17.0, "r_min": 0.1}
     for name in set(MEANINGS[kind].parameters) - set(without):
         of_file(app, "number_input", name).set_value(shares[name]).run()
@@ -134,3 +137,31 @@ def test_a_sample_without_the_subgroup_columns_is_refused(app):
     opened(app, "uu")
     of_file(app, "file_uploader", "pool").upload("pool.csv", b"other\n1\n2\n", "text/csv").run()
     assert "needs the subgroup columns" in app.error[0].value
+
+
+def test_which_group_is_which_is_asked_and_not_guessed_from_the_order_of_rows(app):
+    upload(app, weak_file("uu"))
+    of_file(app, "selectbox", "role-source").set_value("source").run()
+    of_file(app, "toggle", "more-kinds").set_value(True).run()
+    of_file(app, "radio", "labels-mean").set_value("uu").run()
+    assert "Say which value of the source column means first" in app.error[0].value
+    assert app.button(key="analyse").disabled
+
+
+def test_a_pool_that_lacks_a_later_subgroup_column_is_left_aside(app):
+    lines = weak_file("uu").decode().splitlines()
+    data = "\n".join([lines[0] + ",age", *(f"{line},{i % 3}" for i, line in enumerate(lines[1:]) if line)])
+    upload(app, data.encode())
+    of_file(app, "selectbox", "role-source").set_value("source")
+    of_file(app, "multiselect", "role-groups").set_value(["region"]).run()
+    of_file(app, "toggle", "more-kinds").set_value(True).run()
+    of_file(app, "radio", "labels-mean").set_value("uu").run()
+    for name, value in (("first", "A"), ("second", "B")):
+        of_file(app, "selectbox", f"source-UU-{name}").set_value(value).run()
+    for name, value in (("prior", 35.0), ("theta1", 65.0), ("theta2", 17.0)):
+        of_file(app, "number_input", name).set_value(value).run()
+    of_file(app, "file_uploader", "pool").upload("pool.csv", b"region\nnorth\nsouth\n", "text/csv").run()
+    of_file(app, "multiselect", "role-groups").set_value(["region", "age"]).run()
+    app.button(key="analyse").click().run()
+    app.switch_page("views/subgroups.py").run()
+    assert not app.exception

@@ -116,3 +116,22 @@ def test_a_fitted_map_applies_to_new_rows_as_it_did_to_the_old(method):
     np.testing.assert_array_equal(back.predict(score, table), fitted.audit_.score)
     again = Membership.of_subgroups([Subgroup.from_dict(dict(g)) for g in back.subgroups], table)
     np.testing.assert_array_equal(back.predict(score, again), fitted.audit_.score)
+
+
+def test_a_table_of_true_and_false_is_looked_up_by_its_columns():
+    definitions = [{"kind": "equals", "column": "flag", "value": value} for value in ("False", "True")]
+    map_ = example(GROUPED["patches"], subgroups=definitions)
+    table = pd.DataFrame({"flag": [True, False, True], "other": [False, False, True]})
+    masks = np.column_stack([~table["flag"], table["flag"]])
+    scores = np.array([0.35, 0.25, 0.95])
+    np.testing.assert_array_equal(map_.predict(scores, table), map_.predict(scores, masks))
+    np.testing.assert_array_equal(map_.predict(scores, table[["flag"]]), map_.predict(scores, masks))
+
+
+def test_a_column_that_was_read_in_another_way_is_refused_instead_of_left_uncorrected():
+    definitions = [{"kind": "equals", "column": "flag", "value": value} for value in ("false", "true")]
+    map_ = example(GROUPED["patches"], subgroups=definitions)
+    with pytest.raises(InputError, match="has a value that the map knows"):
+        map_.predict([0.1, 0.2], pd.DataFrame({"flag": [True, False]}))
+    with pytest.raises(InputError, match="two columns"):
+        map_.predict([0.1], pd.DataFrame([["true", "true"]], columns=["flag", "flag"]))
