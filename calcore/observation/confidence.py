@@ -95,7 +95,7 @@ class Pconf(_Confidence):
         return values if self.r_min is None else np.maximum(values, self.r_min)
 
     def _finish(self, made: Evidence, confidence: ArrayLike | None) -> Evidence:
-        notes = []
+        notes = ["rows of small confidence weigh heavily: tests of single cells accuse too often here"]
         if self.r_min is not None and confidence is not None:
             below = int((as_floats(confidence, "confidence") < self.r_min).sum())
             notes.append(f"{below:,} confidences below {self.r_min:g} were clipped to it")
