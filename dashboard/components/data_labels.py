@@ -35,11 +35,12 @@ def meaning(state: AppState) -> None:
         value=settings.labels not in FEW,
         key=state.key("more-kinds"),
     )
-    kinds = list(MEANINGS) if more else list(FEW)
+    # an answer that was given stays on show
+    kinds = list(MEANINGS) if more else list(dict.fromkeys([*FEW, settings.labels]))
     labels = st.radio(
         "What do your labels mean?",
         kinds,
-        index=kinds.index(settings.labels) if settings.labels in kinds else 0,
+        index=kinds.index(settings.labels),
         format_func=lambda kind: MEANINGS[kind].answer,
         captions=[MEANINGS[kind].explained for kind in kinds],
         key=state.key("labels-mean"),

@@ -165,3 +165,10 @@ def test_a_pool_that_lacks_a_later_subgroup_column_is_left_aside(app):
     app.button(key="analyse").click().run()
     app.switch_page("views/subgroups.py").run()
     assert not app.exception
+
+
+def test_hiding_the_indirect_kinds_keeps_the_answer(app):
+    opened(app, "sd")
+    of_file(app, "toggle", "more-kinds").set_value(False).run()
+    assert of_file(app, "radio", "labels-mean").value == "sd"
+    assert not app.error
