@@ -133,7 +133,7 @@ def _unknown(known: dict[str, int], column: str) -> LabelGuess:
         )
     sentence = f'"{column}" holds {quote_list(values, _MANY)}: which one is positive?'
     question = Question("positive_label", column, sentence, tuple(values), None)
-    return LabelGuess(None, question, problem=f"{sentence[:-1]}, say so first.")
+    return LabelGuess(None, question, problem=f"{sentence} Say so first.")
 
 
 def _numeric_first(value: str) -> tuple[int, float, str]:
