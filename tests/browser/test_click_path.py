@@ -29,6 +29,7 @@ def open_view(page, name: str) -> None:
 
 
 def choose_file(page, path) -> None:
+    settled(page)  # while a rerun replaces the page, the drop zone of the last one stands beside the new one
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(path)
 
 
@@ -131,6 +132,7 @@ def test_the_same_file_can_be_opened_twice(server, page, tmp_path):
     page.get_by_text("Can these scores be trusted?").wait_for()
     choose_file(page, file)
     page.get_by_text("Kept 300 of 300 rows").wait_for()
+    settled(page)
     page.get_by_text("Open another file").click()
     choose_file(page, file)
     settled(page)
