@@ -8,35 +8,48 @@ import importlib
 import pkgutil
 
 from calcore.calibrators.base import REGISTRY, Calibrator
+from calcore.calibrators.bayesian_forward_platt import BayesianForwardPlatt, ForwardAudit
 from calcore.calibrators.beta import Beta
+from calcore.calibrators.blend import Blend
+from calcore.calibrators.forward_platt import ForwardPlatt, ForwardPlattAudit
 from calcore.calibrators.histogram import HistogramBinning
 from calcore.calibrators.identity import Identity
+from calcore.calibrators.inverted_isotonic import InvertedIsotonic
 from calcore.calibrators.isotonic import Isotonic
 from calcore.calibrators.loss_weighted import GateAudit, GatedLWCal, LWCal
 from calcore.calibrators.platt import Platt, Temperature
+from calcore.calibrators.sharpen import Sharpen
 from calcore.calibrators.trimmed import TrimmedBeta, TrimmedIsotonic
 from calcore.calibrators.wlmc import WLMC, PatchedWLMC
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-#: The calibrator for noisy labels where nobody names another.
-DEFAULT_NOISY = GatedLWCal
+#: The calibrator for noisy labels where nobody names another: of those that do not move scores that are right, the
+#: best in ``calcore.studies.lwcal``.
+DEFAULT_NOISY = BayesianForwardPlatt
 
 __all__ = [
     "DEFAULT_NOISY",
     "REGISTRY",
     "WLMC",
+    "BayesianForwardPlatt",
     "Beta",
+    "Blend",
     "Calibrator",
+    "ForwardAudit",
+    "ForwardPlatt",
+    "ForwardPlattAudit",
     "GateAudit",
     "GatedLWCal",
     "HistogramBinning",
     "Identity",
+    "InvertedIsotonic",
     "Isotonic",
     "LWCal",
     "PatchedWLMC",
     "Platt",
+    "Sharpen",
     "Temperature",
     "TrimmedBeta",
     "TrimmedIsotonic",

@@ -34,7 +34,7 @@ class Calibrator(BaseEstimator, ABC):
     title: ClassVar[str]
     summary: ClassVar[str]
     #: LWCal and the trimmed methods look at the recorded label of each row.
-    needs_row_labels: ClassVar[bool] = False
+    needs_row_labels: bool = False
     #: WLMC looks at the subgroups of each row, and so does its map.
     needs_groups: ClassVar[bool] = False
 
@@ -71,7 +71,7 @@ class Calibrator(BaseEstimator, ABC):
         self.map_ = CalibrationMap(
             function=function,
             calibrator=type(self).__name__,
-            parameters=self.get_params(deep=False),
+            parameters=self.described(),
             input_domain=(float(evidence.score.min()), float(evidence.score.max())),
             observation=evidence.model.to_dict(),
             subgroups=_definitions(evidence) if function.needs_groups else (),
@@ -87,6 +87,15 @@ class Calibrator(BaseEstimator, ABC):
         check_is_fitted(self, "map_")
         return self.map_.predict(as_floats(scores, "score"), groups)
 
+    def described(self) -> dict[str, Any]:
+        """The hyper-parameters as plain values; a calibrator among them by its name and its own."""
+        return {
+            name: {"calibrator": type(value).__name__, "parameters": value.described()}
+            if isinstance(value, Calibrator)
+            else value
+            for name, value in self.get_params(deep=False).items()
+        }
+
     @abstractmethod
     def _fit(self, evidence: Evidence) -> MapFunction:
         """The function of the map, for checked evidence; may set ``audit_`` and add ``warnings_``."""
@@ -99,6 +108,14 @@ class Calibrator(BaseEstimator, ABC):
 
     def _warn(self, sentence: str) -> None:
         self.warnings_ = (*self.warnings_, sentence)
+
+    def _warn_of_weights(self, evidence: Evidence) -> None:
+        """Where priors are set against weights, weights on another scale than rows would drown either."""
+        mean = float(evidence.weight.sum() / evidence.n)
+        if not 0.5 <= mean <= 2 and evidence.weighting == "importance":
+            self._warn(
+                f"weights count as rows beside the prior, and are {mean:.3g} on average: scale them to 1 on average"
+            )
 
     def _constant(self, evidence: Evidence) -> ConstantFunction | None:
         """The constant map where nothing else can be learned: one row, one class, no mass of one class."""

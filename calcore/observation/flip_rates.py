@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calcore.errors import InputError
-from calcore.observation.forward_platt import ForwardPlatt
+from calcore.observation.forward_platt import ForwardMode, ForwardPosterior
 from calcore.observation.rate_estimate import (
     DRAWS,
     RateEstimate,
@@ -168,8 +168,14 @@ def flip_rates_from_forward_platt(scores: ArrayLike, labels: ArrayLike) -> FlipR
     one class alone is recorded.
     """
     tally = _labelled(scores, labels)
-    problem = ForwardPlatt.of(tally)
-    rho0, rho1, prior = problem.mode()
+    return rates_of_forward_platt(tally, ForwardPosterior.of(tally))
+
+
+def rates_of_forward_platt(
+    tally: Tally, problem: ForwardPosterior, mode: ForwardMode | None = None
+) -> FlipRates:
+    """The flip rates of a forward Platt model of ``tally``, its ``mode`` where that is known already."""
+    found = mode or problem.mode()
     intervals = problem.interval(), problem.mirrored().interval()
     recorded = float(tally.size[1] / tally.size.sum())
     outer = [_disagreement(a, b, recorded) for a, b in product(*intervals)]
@@ -180,7 +186,7 @@ def flip_rates_from_forward_platt(scores: ArrayLike, labels: ArrayLike) -> FlipR
         "scores bunched in the middle say little: the rates come out too low there, the intervals wide",
     )
     return _flip_rates(
-        (rho0, rho1, rho0 * (1 - prior) + rho1 * prior),
+        (found.rho0, found.rho1, found.rho0 * (1 - found.prior) + found.rho1 * found.prior),
         [*intervals, (min(outer), max(outer))],
         tally,
         "forward Platt (posterior mode)",

@@ -1,8 +1,8 @@
-"""The forward Platt model of recorded labels: a logistic curve between two flip rates."""
+"""The forward Platt model of recorded labels at its mode: a logistic curve between two flip rates."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize, special, stats
@@ -26,39 +26,57 @@ HOPELESS = 20.0
 TINY = float(np.finfo(np.float64).tiny)
 
 
+@dataclass(frozen=True)
+class ForwardMode:
+    """The mode: flip rates, the curve sigmoid(``slope`` z + ``intercept``), and P(Y=1), ``prior``."""
+
+    rho0: float
+    rho1: float
+    slope: float
+    intercept: float
+    prior: float
+
+
 @dataclass(frozen=True, eq=False)
-class ForwardPlatt:
+class ForwardPosterior:
     """P(recorded 1) = rho0 + (1 - rho0 - rho1) sigmoid(a z + b), and the posterior of its four parameters.
 
-    ``z`` (m,) logits of the scores, ``count`` (2, m) rows recorded 0 and 1. At a given rho0 the rest is
-    theta = (log-odds of rho1 / (1 - rho0), log a, b).
+    ``z`` (m,) logits of the scores, ``count`` (2, m) rows recorded 0 and 1; log a ~ N(log ``slope_median``,
+    ``slope_spread``). At a given rho0 the rest is theta = (log-odds of rho1 / (1 - rho0), log a, b).
     """
 
     z: Floats
     count: Floats
+    slope_median: float = 1.0
+    slope_spread: float = 1.0
 
     @classmethod
-    def of(cls, tally: Tally) -> ForwardPlatt:
-        z = special.logit(np.clip(tally.score, CLIP, 1 - CLIP))
+    def of(
+        cls, tally: Tally, slope_median: float = 1.0, slope_spread: float = 1.0, clip: float = CLIP
+    ) -> ForwardPosterior:
+        z = special.logit(np.clip(tally.score, clip, 1 - clip))
         if z.size <= BUCKETS:
-            return cls(z, tally.count)
+            return cls(z, tally.count, slope_median, slope_spread)
         # rows of nearly equal logits at their mean: the curve bends little within .03
         rows = tally.count.sum(axis=0)
         bucket = np.minimum(((z - z.min()) / np.ptp(z) * BUCKETS).astype(np.int64), BUCKETS - 1)
         held, place = np.unique(bucket, return_inverse=True)
         count = np.stack([sum_by(place, kind, held.size) for kind in tally.count])
-        return cls(sum_by(place, z * rows, held.size) / sum_by(place, rows, held.size), count)
+        mean = sum_by(place, z * rows, held.size) / sum_by(place, rows, held.size)
+        return cls(mean, count, slope_median, slope_spread)
 
-    def mirrored(self) -> ForwardPlatt:
+    def mirrored(self) -> ForwardPosterior:
         """The same rows with the classes exchanged: its rho0 is rho1 here."""
-        return ForwardPlatt(-self.z, self.count[::-1])
+        return replace(self, z=-self.z, count=self.count[::-1])
 
-    def mode(self) -> tuple[float, float, float]:
-        """rho0, rho1 and P(Y=1) at the mode of the posterior."""
+    def mode(self) -> ForwardMode:
+        """Where the posterior is highest."""
         rho0, theta, _ = self._best(DIRICHLET)
         rho1 = float((1 - rho0) * special.expit(theta[0]))
-        positive = special.expit(np.exp(theta[1]) * self.z + theta[2])
-        return rho0, rho1, float(self.count.sum(axis=0) @ positive / self.count.sum())
+        slope, intercept = float(np.exp(theta[1])), float(theta[2])
+        positive = special.expit(slope * self.z + intercept)
+        prior = float(self.count.sum(axis=0) @ positive / self.count.sum())
+        return ForwardMode(rho0, rho1, slope, intercept, prior)
 
     def interval(self) -> tuple[float, float]:
         """Where the profile of the posterior in rho0, flat in rho0 at 0, is within FALL of its top."""
@@ -74,7 +92,7 @@ class ForwardPlatt:
 
     def _best(self, exponents: tuple[float, float, float]) -> tuple[float, Floats, float]:
         """rho0, theta and minus the log posterior at its best."""
-        theta, found = np.array([-2.0, 0.0, 0.0]), []
+        theta, found = np.array([-2.0, np.log(self.slope_median), 0.0]), []
         for rate in RATES:
             theta, value = self._fit(float(rate), theta, exponents)
             found.append((value, theta))
@@ -128,18 +146,21 @@ class ForwardPlatt:
         q = np.maximum(rho0 + slope * one, TINY)
         not_q = np.maximum((1 - rho0) * share + slope * zero, TINY)
         e0, e1, e2 = exponents
+        standard = (theta[1] - np.log(self.slope_median)) / self.slope_spread
         prior = (
             (e0 * np.log(max(rho0, TINY)) if e0 else 0.0)
             + (e1 + e2) * np.log1p(-rho0)
             - e1 * np.logaddexp(0.0, -theta[0])
             - e2 * np.logaddexp(0.0, theta[0])
-            - (theta[1] ** 2 + theta[2] ** 2) / 2
+            - (standard**2 + theta[2] ** 2) / 2
         )
         value = -float(self.count[1] @ np.log(q) + self.count[0] @ np.log(not_q) + prior)
         spread = slope * one * zero
         design = np.stack([-slope * share * one, spread * line, spread])
         pull = self.count[1] / q - self.count[0] / not_q
-        gradient = -(design @ pull + np.array([e1 * rest - e2 * share, -theta[1], -theta[2]]))
+        gradient = -(
+            design @ pull + np.array([e1 * rest - e2 * share, -standard / self.slope_spread, -theta[2]])
+        )
         curvature = (design * (self.count.sum(axis=0) / (q * not_q))) @ design.T
-        curvature += np.diag([(e1 + e2) * share * rest, 1.0, 1.0])
+        curvature += np.diag([(e1 + e2) * share * rest, 1.0 / self.slope_spread**2, 1.0])
         return value, gradient, curvature

@@ -25,7 +25,7 @@ class Labelled(ObservationModel):
     has_row_labels: ClassVar[bool] = True
 
     def two_point(self, evidence: Evidence) -> tuple[Floats, Floats, Floats]:
-        rho0, slope = self._rates(evidence)
+        rho0, slope = self.row_rates(evidence)
         recorded_rate = rho0 + slope * evidence.score
         share = evidence.weight / evidence.source_weight[0]
         of_one = ((1.0 - rho0) / slope - evidence.score) * share
@@ -34,7 +34,7 @@ class Labelled(ObservationModel):
     def null_terms(self, evidence: Evidence) -> tuple[tuple[Floats, Floats], ...]:
         # q (1 - q) / (1 - rho0 - rho1)^2 with q = rho0 + (1 - rho0 - rho1) f; each row has its own draw, so
         # the mean of a row's residual is 0
-        rho0, slope = self._rates(evidence)
+        rho0, slope = self.row_rates(evidence)
         q = rho0 + slope * evidence.score
         total = evidence.source_weight[0] ** 2
         return ((q * (1.0 - q) / slope**2 * evidence.weight_squared / total, np.zeros(len(evidence))),)
@@ -43,7 +43,7 @@ class Labelled(ObservationModel):
         """The rate of recorded positives where ``rate`` is that of positives; for one pair of flip rates."""
         return rate
 
-    def _rates(self, evidence: Evidence) -> tuple[Floats | float, Floats | float]:
+    def row_rates(self, evidence: Evidence) -> tuple[Floats | float, Floats | float]:
         """rho0 and 1 - rho0 - rho1, for all rows or each."""
         return 0.0, 1.0
 
@@ -217,7 +217,7 @@ class Noisy(Labelled):
         positive = (label - rho0) / slope
         return positive, 1.0 - positive
 
-    def _rates(self, evidence: Evidence) -> tuple[Floats | float, Floats | float]:
+    def row_rates(self, evidence: Evidence) -> tuple[Floats | float, Floats | float]:
         return self._of_rows(evidence.row_parameters)
 
     def _of_rows(self, parameters: Mapping[str, Floats]) -> tuple[Floats | float, Floats | float]:

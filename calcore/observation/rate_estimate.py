@@ -69,8 +69,8 @@ class Tally:
     count: Floats
 
     @classmethod
-    def of(cls, score: Floats, kind: np.ndarray) -> Tally:
-        """``score`` (n,) in [0, 1], ``kind`` (n,) of 0 and 1."""
+    def of(cls, score: Floats, kind: np.ndarray, worth: Floats | None = None) -> Tally:
+        """``score`` (n,) in [0, 1], ``kind`` (n,) of 0 and 1, ``worth`` (n,) in rows, 1 each where None."""
         distinct, place = np.unique(score, return_inverse=True)
         if distinct.size > GRID:
             buckets, place = np.unique(
@@ -79,7 +79,7 @@ class Tally:
             distinct = (buckets + 0.5) / GRID
         kinds = np.asarray(kind, dtype=np.int64)
         m = distinct.size
-        return cls(distinct, sum_by(kinds * m + place, None, 2 * m).reshape(2, m))
+        return cls(distinct, sum_by(kinds * m + place, worth, 2 * m).reshape(2, m))
 
     @property
     def size(self) -> Floats:
