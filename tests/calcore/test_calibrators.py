@@ -332,7 +332,7 @@ def test_under_unlabelled_rows_maps_stay_near_a_score_that_is_right_or_do_not_ex
     [
         name
         for name in NAMES
-        if name in WITH_PRIORS - {"Blend"} or not REGISTRY[name].needs_row_labels and name != "Sharpen"
+        if name in WITH_PRIORS - {"Blend"} or (not REGISTRY[name].needs_row_labels and name != "Sharpen")
     ],
 )
 def test_known_flip_rates_are_undone(name):
