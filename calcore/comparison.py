@@ -14,7 +14,8 @@ from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
 from calcore.harm import Harm, harm_check
 from calcore.maps import CalibrationMap
-from calcore.metrics.differences import Difference, ece_difference, linear_difference, mc_difference
+from calcore.metrics.bootstrap import PairedBootstrap, paired_bootstrap
+from calcore.metrics.differences import Difference, ece_difference, mc_difference
 from calcore.metrics.results import Estimate
 from calcore.metrics.scores import LOG_CLIP, brier_terms, log_loss_terms
 from calcore.observation import Clean, Noisy
@@ -46,7 +47,8 @@ class Entry:
     """One calibrator of a comparison.
 
     Measured out of fold: ``metrics`` by name; ``differences`` to the reference (negative is better; intervals
-    at a simultaneous 95 %, Bonferroni over the calibrators); ``mean_prediction``. Of the method on these
+    at a simultaneous 95 %, Bonferroni over the calibrators; of Brier and log loss by paired bootstrap);
+    ``mean_prediction``. Of the method on these
     scores: ``harm``, None where it was not asked for. Of the map fitted on all rows: ``auc_change`` (what
     merging or turning scores costs), ``share_at_ends`` of outputs that are exactly 0 or 1, ``slope`` of its
     log-odds against the score's (above 1 sharpens, below 0 turns the ranking round). ``missing`` is the reason
@@ -145,6 +147,7 @@ def compare(
     calibrators: Sequence[Calibrator],
     *,
     audit: Evidence | None = None,
+    recorded: Evidence | None = None,
     reference: str = "Identity",
     ranked_on: str = "Brier",
     folds: int = 5,
@@ -157,6 +160,8 @@ def compare(
     """Compare ``calibrators`` fitted on ``evidence``, out of fold.
 
     ``audit``: clean evidence of a random sample of rows of the same file; measured on it where given.
+    ``recorded``: the rows with their recorded labels, where some labels of ``evidence`` were corrected after they
+    looked wrong; measured on it where there is no audit, and never on the corrected ones.
     ``ranked_on`` is "Brier", "log loss", "ECE", or "MC" for evidence with subgroups (the criteria of weak validation;
     WLMC, Appendix G). ``harm_draws`` 0 leaves the harm check out. ``progress`` is
     called with a step's name and the share done. Raises InputError on an empty list or unknown names.
@@ -176,16 +181,19 @@ def compare(
         raise InputError("MC looks at subgroups, and this evidence has none: rank on another metric")
     by_group = ranked_on == "MC" or any(one.needs_groups for one in calibrators)
     split = Folds.of(evidence, folds, seed, keep_rows=by_group)
-    measured = split.work if audit is None else audit
+    elsewhere = audit if audit is not None else recorded
+    measured = split.work if elsewhere is None else elsewhere
     told = progress or (lambda step, share: None)
     fits: dict[str, tuple[CrossFit, Evidence] | str] = {}
     for i, calibrator in enumerate(calibrators):
         told(f"Fitting {calibrator.title}", i / (2 * len(calibrators)))
-        fits[names[i]] = _fit(calibrator, split, measured, audit)
+        fits[names[i]] = _fit(calibrator, split, measured, elsewhere)
     base = fits[reference]
     if isinstance(base, str):
         raise DoesNotExist(f"the reference does not exist here: {base}")
-    level = _simultaneous(sum(not isinstance(found, str) for found in fits.values()))
+    pairs = _Pairs.of(
+        {name: found[1] for name, found in fits.items() if not isinstance(found, str)}, bins, log_loss_clip
+    )
     entries = []
     for i, calibrator in enumerate(calibrators):
         told(f"Measuring {calibrator.title}", 0.5 + i / (2 * len(calibrators)))
@@ -199,17 +207,15 @@ def compare(
                     names[i],
                     calibrator.title,
                     *found,
-                    base[1],
+                    reference,
+                    pairs,
                     split.work,
                     harm,
-                    bins,
-                    log_loss_clip,
-                    level,
                     ranked_on,
                 )
             )
-    basis = ranking_basis(evidence, audit)
-    winner, tied, verdict = _winner(entries, fits, basis, ranked_on, bins, log_loss_clip)
+    basis = ranking_basis(evidence if recorded is None else recorded, audit)
+    winner, tied, verdict = _winner(entries, pairs, basis, ranked_on)
     return Comparison(
         entries=tuple(entries),
         reference=reference,
@@ -227,13 +233,13 @@ def compare(
 
 
 def _fit(
-    calibrator: Calibrator, split: Folds, measured: Evidence, audit: Evidence | None
+    calibrator: Calibrator, split: Folds, measured: Evidence, elsewhere: Evidence | None
 ) -> tuple[CrossFit, Evidence] | str:
     try:
         fit = cross_fit(calibrator, split)
     except DoesNotExist as reason:
         return str(reason)
-    predicted = fit.predicted if audit is None else predict_elsewhere(fit, split, audit)
+    predicted = fit.predicted if elsewhere is None else predict_elsewhere(fit, split, elsewhere)
     return fit, measured.with_score(predicted)
 
 
@@ -247,19 +253,18 @@ def _entry(
     title: str,
     fit: CrossFit,
     out_of_fold: Evidence,
-    reference: Evidence,
+    reference: str,
+    pairs: _Pairs,
     work: Evidence,
     harm: Harm | None,
-    bins: int,
-    clip: float,
-    level: float,
     ranked_on: str,
 ) -> Entry:
+    bins = pairs.bins
     values: dict[str, Estimate] = {
         "ECE": metrics.ece(out_of_fold, bins),
         "adaptive ECE": metrics.adaptive_ece(out_of_fold, bins),
         "Brier": metrics.brier(out_of_fold),
-        "log loss": metrics.log_loss(out_of_fold, clip),
+        "log loss": metrics.log_loss(out_of_fold, pairs.clip),
         "AUC": metrics.auc(out_of_fold),
         "macro-F1": metrics.macro_f1(out_of_fold),
     }
@@ -273,11 +278,7 @@ def _entry(
         name=name,
         title=title,
         metrics=values,
-        differences={
-            kind: _difference(kind, out_of_fold, reference, bins, clip).at_level(level)
-            for kind in RANKED_ON
-            if kind in values
-        },
+        differences={kind: pairs.difference(kind, name, reference) for kind in RANKED_ON if kind in values},
         harm=harm,
         auc_change=change,
         share_at_ends=float(at_ends),
@@ -295,28 +296,42 @@ def log_odds_slope(score: Floats, output: Floats, weight: Floats, clip: float = 
     return float(weight @ (x * y) / spread) if spread > 1e-12 * weight.sum() else float("nan")
 
 
-def _difference(kind: str, one: Evidence, other: Evidence, bins: int, clip: float) -> Difference:
-    if kind == "ECE":
-        return ece_difference(one, other, bins)
-    if kind == "MC":
-        return mc_difference(one, other, bins)
-    if kind == "Brier":
-        return linear_difference("Brier", one, brier_terms(one) - brier_terms(other))
-    return linear_difference("log loss", one, log_loss_terms(one, clip) - log_loss_terms(other, clip))
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """What differences are taken from: ``measured`` by name, and one bootstrap that all pairs share."""
 
+    measured: dict[str, Evidence]
+    bootstraps: dict[str, PairedBootstrap]
+    bins: int
+    clip: float
 
-def _simultaneous(calibrators: int) -> float:
-    """Level of each interval so that all those to one calibrator hold together at 95 %."""
-    return 1 - 0.05 / max(calibrators - 1, 1)
+    @classmethod
+    def of(cls, measured: dict[str, Evidence], bins: int, clip: float) -> _Pairs:
+        sides = list(measured.values())
+        terms = {
+            "Brier": np.column_stack([brier_terms(one) for one in sides]),
+            "log loss": np.column_stack([log_loss_terms(one, clip) for one in sides]),
+        }
+        return cls(measured, paired_bootstrap(sides[0], terms), bins, clip)
+
+    @property
+    def level(self) -> float:
+        """Level of each interval so that all those to one calibrator hold together at 95 %."""
+        return 1 - 0.05 / max(len(self.measured) - 1, 1)
+
+    def difference(self, kind: str, one: str, other: str) -> Difference:
+        if kind in self.bootstraps:
+            names = list(self.measured)
+            return self.bootstraps[kind].difference(names.index(one), names.index(other)).at_level(self.level)
+        measure = ece_difference if kind == "ECE" else mc_difference
+        return measure(self.measured[one], self.measured[other], self.bins).at_level(self.level)
 
 
 def _winner(
     entries: list[Entry],
-    fits: dict[str, tuple[CrossFit, Evidence] | str],
+    pairs: _Pairs,
     basis: RankingBasis,
     ranked_on: str,
-    bins: int,
-    clip: float,
 ) -> tuple[str | None, tuple[str, ...], str]:
     present = [entry for entry in entries if entry.missing is None]
     if basis.ranked == "no":
@@ -324,17 +339,8 @@ def _winner(
     if len(present) < 2:
         return None, tuple(entry.name for entry in present), "Only one calibrator can be measured here."
     best = min(present, key=lambda entry: entry.metrics[ranked_on].value)
-    mine = fits[best.name]
-    assert not isinstance(mine, str)
-    tied = []
-    level = _simultaneous(len(present))
-    for entry in present:
-        theirs = fits[entry.name]
-        if entry is best or isinstance(theirs, str):
-            continue
-        gap = _difference(ranked_on, mine[1], theirs[1], bins, clip).at_level(level)
-        if not gap.upper < 0:
-            tied.append(entry)
+    others = [entry for entry in present if entry is not best]
+    tied = [e for e in others if not pairs.difference(ranked_on, best.name, e.name).upper < 0]
     prefix = "" if basis.ranked == "yes" else "Indicative: "
     if not tied:
         return (
