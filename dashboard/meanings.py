@@ -182,25 +182,20 @@ def check_columns(ingested: Ingested, settings: Settings) -> None:
 
 
 def evidence_of(
-    ingested: Ingested, settings: Settings, smallest: float
+    ingested: Ingested, settings: Settings, smallest: float, checked: np.ndarray | None = None
 ) -> tuple[Evidence, Evidence | None, SubgroupChoice]:
     """Evidence of the file under its meaning, of its clean audit labels (None where they are no random sample),
-    and its subgroups above the share ``smallest``. Raises InputError where they do not fit."""
+    and its subgroups above the share ``smallest``. Raises InputError where they do not fit.
+
+    ``checked`` (n,): 0, 1 or NaN of a random sample that was checked; it takes the place of the audit column.
+    """
     check_columns(ingested, settings)
-    columns, report = ingested.columns, ingested.report
+    columns = ingested.columns
     groups = columns.groups
     choice = SubgroupChoice((), 0, 0)
     if len(groups.columns):
         choice = make_subgroups(groups, list(groups.columns), min_mass=smallest)
-    shared: dict[str, Any] = {
-        "unit": columns.unit,
-        "weight": columns.weight,
-        "groups": choice.membership,
-        "time": columns.time,
-        "weighting": settings.weighting,
-        "clipped": report.clipped,
-        "dropped": report.rows_read - report.rows_kept,
-    }
+    shared = _shared(ingested, settings, choice)
     model = observation_model(settings)
     if settings.second_score is not None and settings.labels in PAIRED:
         evidence = _of_pairs(ingested, settings, model, shared)
@@ -213,9 +208,53 @@ def evidence_of(
             **shared,
         )
     audited = None
-    if columns.audit is not None and settings.audit_random and not np.isnan(columns.audit).all():
-        audited = Clean().evidence(columns.score, columns.audit, **shared)
+    clean = checked if checked is not None else columns.audit if settings.audit_random else None
+    if clean is not None and not np.isnan(clean).all():
+        audited = Clean().evidence(columns.score, clean, **shared)
     return evidence, audited, choice
+
+
+def corrected_evidence(
+    ingested: Ingested, settings: Settings, choice: SubgroupChoice, labels: np.ndarray
+) -> Evidence:
+    """Evidence for fitting calibrators on partly corrected ``labels`` (n,); never to be measured on.
+
+    Flip rates describe the recorded labels. Rows that were picked because they looked wrong are flipped less often
+    after their correction and the others as before, so no rates are applied to these labels.
+    """
+    model = observation_model(settings)
+    if isinstance(model, Noisy):
+        model = Noisy()
+    return model.evidence(ingested.columns.score, labels, **_shared(ingested, settings, choice))
+
+
+def population_rows(ingested: Ingested, settings: Settings) -> np.ndarray | None:
+    """Positions of the rows that are a sample of the population, from which an audit sample can be drawn.
+
+    None where the labels are the outcomes already, or no rows of the file are such a sample: known positives, pairs,
+    and groups of known shares are not.
+    """
+    if settings.labels in ("noisy", "posterior"):
+        return np.arange(len(ingested.columns.score))
+    if settings.labels not in ("pu", "su", "du") or settings.second_score is not None:
+        return None
+    model = observation_model(settings)
+    source = _source(ingested.columns, settings, model)
+    return np.flatnonzero(source == "unlabelled")
+
+
+def _shared(ingested: Ingested, settings: Settings, choice: SubgroupChoice) -> dict[str, Any]:
+    """What all evidence of a file has in common."""
+    columns, report = ingested.columns, ingested.report
+    return {
+        "unit": columns.unit,
+        "weight": columns.weight,
+        "groups": choice.membership,
+        "time": columns.time,
+        "weighting": settings.weighting,
+        "clipped": report.clipped,
+        "dropped": report.rows_read - report.rows_kept,
+    }
 
 
 def _of_pairs(

@@ -142,7 +142,8 @@ class _Drawable:
             times = np.bincount(drawn.ravel(), minlength=size * items).reshape(size, items).astype(float)
             sums[start : start + size] = times @ per_row
             present[start : start + size] = times @ classes > 0
-        return sums, present.all(axis=1)
+        both: NDArray[np.bool_] = np.all(present, axis=1)
+        return sums, both
 
     def _by_cell(self, rng: np.random.Generator, draws: int) -> tuple[Floats, NDArray[np.bool_]]:
         cell, cells = self._cells()
