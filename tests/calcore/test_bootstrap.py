@@ -187,6 +187,12 @@ def test_a_subgroup_of_indirect_labels_keeps_its_normal_interval():
 @pytest.mark.parametrize("kind", ["Clean", "Noisy", "PU", "weights", "units"])
 @pytest.mark.parametrize("n", [200, 2000])
 def test_the_intervals_cover(kind, n):
+    """Measured on 1,000 samples each, Brier / log loss, at n = 200 and 2,000:
+
+    Clean .949 / .947 and .961 / .953, Noisy .950 / .949 and .954 / .955, PU .969 / .950 and .930 / .938, importance
+    weights .950 / .952 and .951 / .952, units of four .935 / .929 and .943 / .944. At n = 20,000 (300 samples, by
+    cells) .933 to .967 in all five. At a nominal 99 % .987 to .995 for n up to 2,000.
+    """
     truth = np.mean((wrong(F) - F) ** 2)
     hits = []
     for seed in range(300):
