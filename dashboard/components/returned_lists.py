@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import streamlit as st
 
@@ -31,7 +32,7 @@ def audit_sample(found: Analysis) -> None:
             icon=":material/fact_check:",
         )
         if status.filled < status.drawn:
-            with st.expander("Bring back a fuller list", icon=":material/upload:"):
+            with _kept_open("Bring back a fuller list", "fuller-list", ":material/upload:"):
                 _bring_back("The same list with more rows filled in", "sample", services.take_sample)
         _forget("Forget this sample", "forget-sample", services.forget_sample)
         return
@@ -45,7 +46,7 @@ def audit_sample(found: Analysis) -> None:
         )
         _forget("Forget this sample", "forget-sample", services.forget_sample)
     if found.audit is None and services.can_draw(state):
-        with st.expander("Draw a random sample to check", icon=":material/casino:"):
+        with _kept_open("Draw a random sample to check", "draw-sample", ":material/casino:"):
             _draw()
 
 
@@ -80,7 +81,7 @@ def _draw() -> None:
     st.caption(
         escape(
             "Write 1 for a positive and 0 for a negative into audit_label, and leave the columns "
-            f"{get_state().ingested.report.place} and list as they are. The rows are in random order: who stops early "  # type: ignore[union-attr]
+            f"{get_state().ingested.report.place} and list as they are. The rows are in random order: whoever stops early "  # type: ignore[union-attr]
             f"has checked a smaller random sample.{shown} Take out what gives the score or the label away."
         )
     )
@@ -118,17 +119,24 @@ def corrections(found: Analysis) -> None:
 
 def _bring_back(label: str, name: str, take: Callable[[bytes, str], None]) -> None:
     """An uploader whose file is taken once, when it arrives; what is wrong with it is said below."""
-    state = get_state()
-    upload = st.file_uploader(label, type=TYPES, key=state.key(f"{name}-upload"))
-    if upload is None or upload.file_id == st.session_state.get(f"taken-{name}"):
+    state, taken = get_state(), f"taken-{name}"
+    turn = st.session_state.get(taken, 0)
+    # after a list was taken the next uploader is an empty one
+    upload = st.file_uploader(label, type=TYPES, key=state.key(f"{name}-upload-{turn}"))
+    if upload is None:
         return
     try:
         take(upload.getvalue(), upload.name)
     except InputError as error:
         problem(error)
         return
-    st.session_state[f"taken-{name}"] = upload.file_id
+    st.session_state[taken] = turn + 1
     st.rerun()
+
+
+def _kept_open(label: str, name: str, icon: str) -> AbstractContextManager[object]:
+    """An expander that stays open while the page above it changes, as when a comparison has ended."""
+    return st.expander(label, icon=icon, key=get_state().key(name), on_change="rerun")
 
 
 def _forget(label: str, key: str, forget: Callable[[], None]) -> None:
