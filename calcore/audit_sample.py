@@ -8,8 +8,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from calcore.comparison import FEWEST_AUDITED
 from calcore.metrics.uncertainty import Z
+from calcore.ranking import FEWEST_AUDITED
 from calcore.validation import fraction, whole_number
 
 MOST_ROWS = 10**12

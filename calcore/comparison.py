@@ -14,32 +14,17 @@ from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
 from calcore.harm import Harm, harm_check
 from calcore.maps import CalibrationMap
-from calcore.metrics.bootstrap import PairedBootstrap, paired_bootstrap
-from calcore.metrics.differences import Difference, ece_difference, mc_difference
+from calcore.metrics.differences import Difference
+from calcore.metrics.pairs import Pairs
 from calcore.metrics.results import Estimate
-from calcore.metrics.scores import LOG_CLIP, brier_terms, log_loss_terms
-from calcore.observation import Clean, Noisy
+from calcore.metrics.scores import LOG_CLIP
+from calcore.ranking import RankingBasis, ranking_basis
 from calcore.validation import Floats
 
-#: Fewer clean audit labels than this rank nothing.
-FEWEST_AUDITED = 30
 #: The metrics that calibrators can be ranked on: lower is better, and paired differences have intervals.
 RANKED_ON = ("Brier", "log loss", "ECE", "MC")
 
 Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True)
-class RankingBasis:
-    """What the comparison measured on, and whether that allows a ranking.
-
-    ``case`` is one of "clean", "audit", "rates given", "rates estimated", "weak", "noisy"; ``ranked`` is
-    "yes", "indicative" or "no"; ``sentence`` says why.
-    """
-
-    case: str
-    ranked: str
-    sentence: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,47 +86,6 @@ class Comparison:
         raise InputError(f"no calibrator {name!r} in this comparison")
 
 
-def ranking_basis(evidence: Evidence, audit: Evidence | None) -> RankingBasis:
-    """Which labels a comparison of this evidence is measured on, and what that allows."""
-    model = evidence.model
-    if audit is not None and (audit.n < FEWEST_AUDITED or not 0 < audit.base_rate < 1):
-        classes = "both classes" if 0 < audit.base_rate < 1 else "one class"
-        return RankingBasis(
-            "audit",
-            "no",
-            f"Not ranked: the clean audit sample has {audit.n:,} rows of {classes}; "
-            f"at least {FEWEST_AUDITED} rows with both outcomes are needed.",
-        )
-    if audit is not None:
-        return RankingBasis(
-            "audit", "yes", f"Ranked on a random sample of {audit.n:,} clean audit labels, with intervals."
-        )
-    if isinstance(model, Clean):
-        return RankingBasis("clean", "yes", f"Ranked on {evidence.n:,} labels taken to be the outcomes.")
-    if isinstance(model, Noisy) and not model.known:
-        return RankingBasis(
-            "noisy",
-            "no",
-            "Not ranked: these labels are noisy, and no clean sample or flip rates are given. A map that copies "
-            "the noise looks best on them.",
-        )
-    if isinstance(model, Noisy) and model.origin == "estimated":
-        return RankingBasis(
-            "rates estimated",
-            "indicative",
-            "Indicative only: the flip rates were estimated from these same scores.",
-        )
-    if isinstance(model, Noisy):
-        return RankingBasis(
-            "rates given",
-            "yes",
-            "Ranked by noise-corrected metrics; as good as the flip rates that were given.",
-        )
-    return RankingBasis(
-        "weak", "yes", f"Ranked by metrics {model.basis}; as good as the assumptions of {model.name}."
-    )
-
-
 def compare(
     evidence: Evidence,
     calibrators: Sequence[Calibrator],
@@ -191,7 +135,7 @@ def compare(
     base = fits[reference]
     if isinstance(base, str):
         raise DoesNotExist(f"the reference does not exist here: {base}")
-    pairs = _Pairs.of(
+    pairs = Pairs.of(
         {name: found[1] for name, found in fits.items() if not isinstance(found, str)}, bins, log_loss_clip
     )
     entries = []
@@ -254,7 +198,7 @@ def _entry(
     fit: CrossFit,
     out_of_fold: Evidence,
     reference: str,
-    pairs: _Pairs,
+    pairs: Pairs,
     work: Evidence,
     harm: Harm | None,
     ranked_on: str,
@@ -296,40 +240,9 @@ def log_odds_slope(score: Floats, output: Floats, weight: Floats, clip: float = 
     return float(weight @ (x * y) / spread) if spread > 1e-12 * weight.sum() else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """What differences are taken from: ``measured`` by name, and one bootstrap that all pairs share."""
-
-    measured: dict[str, Evidence]
-    bootstraps: dict[str, PairedBootstrap]
-    bins: int
-    clip: float
-
-    @classmethod
-    def of(cls, measured: dict[str, Evidence], bins: int, clip: float) -> _Pairs:
-        sides = list(measured.values())
-        terms = {
-            "Brier": np.column_stack([brier_terms(one) for one in sides]),
-            "log loss": np.column_stack([log_loss_terms(one, clip) for one in sides]),
-        }
-        return cls(measured, paired_bootstrap(sides[0], terms), bins, clip)
-
-    @property
-    def level(self) -> float:
-        """Level of each interval so that all those to one calibrator hold together at 95 %."""
-        return 1 - 0.05 / max(len(self.measured) - 1, 1)
-
-    def difference(self, kind: str, one: str, other: str) -> Difference:
-        if kind in self.bootstraps:
-            names = list(self.measured)
-            return self.bootstraps[kind].difference(names.index(one), names.index(other)).at_level(self.level)
-        measure = ece_difference if kind == "ECE" else mc_difference
-        return measure(self.measured[one], self.measured[other], self.bins).at_level(self.level)
-
-
 def _winner(
     entries: list[Entry],
-    pairs: _Pairs,
+    pairs: Pairs,
     basis: RankingBasis,
     ranked_on: str,
 ) -> tuple[str | None, tuple[str, ...], str]:

@@ -150,7 +150,7 @@ class _Drawable:
         count = sum_by(cell, self.count, cells)
         adder = sparse.csr_array((np.ones(cell.size), (cell, np.arange(cell.size))), (cells, cell.size))
         sums = adder @ self.columns
-        times = rng.multinomial(round(count.sum()), count / count.sum(), draws).astype(float)
+        times = rng.multinomial(max(round(count.sum()), 1), count / count.sum(), draws).astype(float)
         # what is left of the second moments inside the cells, over all of them
         square = (self.columns * self.spread[:, None]).T @ self.columns
         within = square - (sums / count[:, None]).T @ sums

@@ -47,10 +47,10 @@ def audit_sample(found: Analysis) -> None:
         _forget("Forget this sample", "forget-sample", services.forget_sample)
     if found.audit is None and services.can_draw(state):
         with _kept_open("Draw a random sample to check", "draw-sample", ":material/casino:"):
-            _draw()
+            _draw(found)
 
 
-def _draw() -> None:
+def _draw(found: Analysis) -> None:
     state = get_state()
     st.caption(
         "Noisy or indirect labels cannot settle how good a score is. A random sample of rows can, if somebody finds "
@@ -63,11 +63,17 @@ def _draw() -> None:
         20.0,
         5.0,
         0.5,
+        "%.1f",
         key=state.key("sample-precision"),
         help="Half the width of the 95 % interval of the event rate, if half of all cases were positive; else less.",
     )
     drawn = services.sample_list(state, wanted / 100)
     st.markdown(w.to_check(drawn.size, drawn.population, wanted / 100))
+    columns = found.ingested.columns
+    if columns.unit is not None or columns.weight is not None:
+        st.caption(
+            "Rows of one unit, and weights that differ, tell less than as many plain rows: a bit wider then."
+        )
     st.download_button(
         "Download the list to check",
         drawn.csv,
@@ -81,7 +87,7 @@ def _draw() -> None:
     st.caption(
         escape(
             "Write 1 for a positive and 0 for a negative into audit_label, and leave the columns "
-            f"{get_state().ingested.report.place} and list as they are. The rows are in random order: whoever stops early "  # type: ignore[union-attr]
+            f"{found.ingested.report.place} and list as they are. The rows are in random order: whoever stops early "
             f"has checked a smaller random sample.{shown} Take out what gives the score or the label away."
         )
     )

@@ -18,7 +18,7 @@ from calcore.ingest import Ingested
 from calcore.metrics.reliability import Reliability
 from calcore.sensitivity import Band, band, movable
 from calcore.subgroups import Membership, SubgroupChoice
-from dashboard.meanings import corrected_evidence, evidence_of
+from dashboard.file_evidence import corrected_evidence, evidence_of
 from dashboard.services.memory import once
 from dashboard.services.returned import checked_labels, corrected_labels, lists_in_use
 from dashboard.state import AppState, Settings, get_state

@@ -12,7 +12,8 @@ from calcore.audit_sample import draw, fingerprint, sample_size, seed_of
 from calcore.errors import InputError
 from calcore.ingest import LIST, Ingested, Returned, positions, read_returned
 from calcore.maps import safe_csv
-from dashboard.meanings import MEANINGS, population_rows
+from dashboard.file_evidence import population_rows
+from dashboard.meanings import MEANINGS
 from dashboard.services.memory import once
 from dashboard.state import AppState, Settings, change_settings, get_state
 

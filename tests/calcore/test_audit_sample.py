@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calcore.audit_sample import draw, fingerprint, sample_size, seed_of
-from calcore.comparison import FEWEST_AUDITED
 from calcore.errors import InputError
+from calcore.ranking import FEWEST_AUDITED
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,15 @@ def test_frequency_weights_are_rows():
     assert [one.lower, one.upper] == pytest.approx([other.lower, other.upper], abs=0.14 * one.standard_error)
 
 
+@pytest.mark.parametrize("scale", [0.001, 0.7])
+def test_frequency_weights_need_not_be_whole(scale):
+    evidence = Clean().evidence(
+        np.linspace(0.05, 0.95, 40), np.arange(40) % 2, weight=np.full(40, scale), weighting="frequency"
+    )
+    found = paired_bootstrap(evidence, both_terms(evidence, wrong, same))["Brier"]
+    assert np.isfinite(found.draws).all()
+
+
 def test_a_scale_of_the_weights_changes_nothing():
     evidence = observed("weights", 0)
     rng = np.random.default_rng(5)
