@@ -7,12 +7,16 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
+from calcore.metrics.binning import Bins
 from calcore.metrics.uncertainty import Z
 from calcore.ranking import FEWEST_AUDITED
-from calcore.validation import fraction, whole_number
+from calcore.sums import sum_by
+from calcore.validation import Floats, fraction, whole_number
 
 MOST_ROWS = 10**12
+Z_ONE_SIDED = float(stats.norm.ppf(0.95))
 
 
 def sample_size(precision: float, population: int, rate: float = 0.5) -> int:
@@ -31,6 +35,23 @@ def sample_size(precision: float, population: int, rate: float = 0.5) -> int:
     infinite = Z**2 * rate * (1 - rate) / precision**2
     needed = math.ceil(infinite / (1 + (infinite - 1) / population) - 1e-9)
     return min(max(needed, FEWEST_AUDITED), population)
+
+
+def rows_for_average_gap(scores: Floats, gap: float, bins: int = 10) -> int:
+    """Rows to check so that an average gap over score bins of ``gap`` stands out from chance, to two digits.
+
+    ``scores`` (n,) are those to draw from. Were they right, the moment of bin j would have the standard deviation
+    s_j / sqrt(n) with s_j^2 the mean of f (1 - f) 1{bin j}; the ECE, the sum of the absolute moments, would be up to
+    (sqrt(2 / pi) sum s_j + z sqrt((1 - 2 / pi) sum s_j^2)) / sqrt(n) at 95 %. Solved for n at ``gap``; a verdict of
+    "calibrated within noise" needs as many. Raises InputError.
+    """
+    gap = fraction(gap, "the gap")
+    place = Bins.equal_width(bins).index(scores)
+    square = sum_by(place, scores * (1 - scores), bins) / scores.size
+    mean, spread = math.sqrt(2 / math.pi) * np.sqrt(square).sum(), math.sqrt((1 - 2 / math.pi) * square.sum())
+    needed = max(((mean + Z_ONE_SIDED * spread) / gap) ** 2, 1.0)
+    unit = 10 ** max(math.floor(math.log10(needed)) - 1, 0)
+    return math.ceil(needed / unit) * unit
 
 
 def draw(population: int, size: int, seed: int) -> NDArray[np.int64]:

@@ -111,8 +111,15 @@ def to_check(size: int, population: int, precision: float) -> str:
         return f"All {rows(population)} have to be checked: there are too few for a smaller sample of this precision."
     return (
         f"Check {count(size)} of {rows(population)}: the event rate of these rows, and with it the overall gap of the "
-        f"scores, is then known to ±{points(precision)} (95 %). A single score range is known less well."
+        f"scores, is then known to ±{points(precision)} (95 %)."
     )
+
+
+def to_check_for_verdict(needed: int, population: int, gap: float) -> str:
+    """How many rows the verdict on the score bins needs, which is more than the overall gap does."""
+    if needed >= population:
+        return f"This file is too small to tell an average gap of {points(gap)} over the score ranges from chance."
+    return f"To tell an average gap of {points(gap)} over the score ranges from chance takes about {rows(needed)}."
 
 
 def checked(drawn: int, filled: int, in_order: bool) -> str:
@@ -141,8 +148,9 @@ def corrections(listed: int, filled: int, changed: int) -> str:
     """How many corrections are in use, and what they are never used for."""
     left = f", {count(listed - filled)} of {rows(listed)} left open" if filled < listed else ""
     verb = "changes a label" if changed == 1 else "change a label"
+    noun = "correction" if filled == 1 else "corrections"
     return (
-        f"{count(filled)} corrections applied{left}; {count(changed)} {verb}. Calibrators are fitted on the corrected "
+        f"{count(filled)} {noun} applied{left}; {count(changed)} {verb}. Calibrators are fitted on the corrected "
         "labels. Nothing is measured on them: rows picked because they look wrong would make right scores look bad."
     )
 

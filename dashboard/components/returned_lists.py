@@ -69,6 +69,8 @@ def _draw(found: Analysis) -> None:
     )
     drawn = services.sample_list(state, wanted / 100)
     st.markdown(w.to_check(drawn.size, drawn.population, wanted / 100))
+    if drawn.size < drawn.for_verdict:
+        st.caption(w.to_check_for_verdict(drawn.for_verdict, drawn.population, drawn.gap))
     columns = found.ingested.columns
     if columns.unit is not None or columns.weight is not None:
         st.caption(

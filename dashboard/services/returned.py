@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calcore.audit_sample import draw, fingerprint, sample_size, seed_of
+from calcore.audit import RESOLUTION
+from calcore.audit_sample import draw, fingerprint, rows_for_average_gap, sample_size, seed_of
 from calcore.errors import InputError
 from calcore.ingest import LIST, Ingested, Returned, positions, read_returned
 from calcore.maps import safe_csv
@@ -23,10 +24,15 @@ _SAMPLE, _LABELS = "sample", "labels"
 
 @dataclass(frozen=True)
 class SampleList:
-    """``size`` rows drawn from ``population`` and their list as ``csv``; ``columns`` of the file that it shows."""
+    """``size`` rows drawn from ``population`` and their list as ``csv``; ``columns`` of the file that it shows.
+
+    ``for_verdict``: rows at which an average gap of ``gap`` over the score bins would stand out from chance.
+    """
 
     size: int
     population: int
+    for_verdict: int
+    gap: float
     csv: bytes
     columns: tuple[str, ...]
 
@@ -78,7 +84,14 @@ def sample_list(state: AppState, precision: float) -> SampleList:
         # whoever checks must see neither what the model says nor what was recorded
         hidden = (roles.score, roles.label, roles.audit, roles.confidence, roles.source)
         table = beside(ours, ingested, drawn, [one for one in hidden if one is not None])
-        return SampleList(size, rows.size, safe_csv(table), tuple(map(str, table.columns[3:])))
+        return SampleList(
+            size,
+            rows.size,
+            rows_for_average_gap(ingested.columns.score[rows], RESOLUTION, settings.bins),
+            RESOLUTION,
+            safe_csv(table),
+            tuple(map(str, table.columns[3:])),
+        )
 
     key = ("sample-list", ingested.report.sha256, state.choices, settings, precision)
     return once(key, compute)

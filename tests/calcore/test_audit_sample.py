@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calcore.audit_sample import draw, fingerprint, sample_size, seed_of
+from calcore.audit import audit
+from calcore.audit_sample import draw, fingerprint, rows_for_average_gap, sample_size, seed_of
 from calcore.errors import InputError
+from calcore.observation import Clean
 from calcore.ranking import FEWEST_AUDITED
 
 
@@ -49,6 +51,23 @@ def test_a_seed_repeats_a_draw_and_a_larger_one_goes_on():
     np.testing.assert_array_equal(draw(500, 60, 7), draw(500, 60, 7))
     np.testing.assert_array_equal(draw(500, 60, 7), draw(500, 200, 7)[:60])
     assert seed_of("ab" * 32) == seed_of("ab" * 32) != seed_of("cd" * 32)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 8), (0.3, 0.3)])
+def test_rows_for_an_average_gap_are_those_that_a_verdict_would_ask_for(shape):
+    """The audit simulates what chance gives; the closed form must come to the same within its two digits."""
+    rng = np.random.default_rng(0)
+    score = rng.beta(*shape, 200)
+    told = audit(Clean().evidence(score, rng.random(200) < score), resolution=0.05).rows_needed
+    assert rows_for_average_gap(score, 0.05) == pytest.approx(told, rel=0.12)
+    # four times the rows for half the gap
+    assert rows_for_average_gap(score, 0.025) == pytest.approx(
+        4 * rows_for_average_gap(score, 0.05), rel=0.05
+    )
+
+
+def test_scores_of_only_zero_and_one_leave_nothing_to_chance():
+    assert rows_for_average_gap(np.array([0.0, 1.0, 1.0]), 0.05) == 1
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,9 @@ def test_draw_fill_bring_back_and_rank(app):
     # 384.1 / (1 + 383.1 / 1200) = 291.2: five points at worst
     assert len(table) == 292
     assert any("Check 292 of 1,200 rows" in part.value for part in app.markdown)
+    assert "an average gap of 5 points over the score ranges from chance takes about 800 rows" in messages(
+        app
+    ).replace("\u00a0", " ")
     assert list(table.columns) == ["line", "list", "audit_label", "region"]
     assert table["audit_label"].isna().all()
     assert table["line"].is_unique
