@@ -14,31 +14,17 @@ from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
 from calcore.harm import Harm, harm_check
 from calcore.maps import CalibrationMap
-from calcore.metrics.differences import Difference, ece_difference, linear_difference, mc_difference
+from calcore.metrics.differences import Difference
+from calcore.metrics.pairs import Pairs
 from calcore.metrics.results import Estimate
-from calcore.metrics.scores import LOG_CLIP, brier_terms, log_loss_terms
-from calcore.observation import Clean, Noisy
+from calcore.metrics.scores import LOG_CLIP
+from calcore.ranking import RankingBasis, ranking_basis
 from calcore.validation import Floats
 
-#: Fewer clean audit labels than this rank nothing.
-FEWEST_AUDITED = 30
 #: The metrics that calibrators can be ranked on: lower is better, and paired differences have intervals.
 RANKED_ON = ("Brier", "log loss", "ECE", "MC")
 
 Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True)
-class RankingBasis:
-    """What the comparison measured on, and whether that allows a ranking.
-
-    ``case`` is one of "clean", "audit", "rates given", "rates estimated", "weak", "noisy"; ``ranked`` is
-    "yes", "indicative" or "no"; ``sentence`` says why.
-    """
-
-    case: str
-    ranked: str
-    sentence: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +32,8 @@ class Entry:
     """One calibrator of a comparison.
 
     Measured out of fold: ``metrics`` by name; ``differences`` to the reference (negative is better; intervals
-    at a simultaneous 95 %, Bonferroni over the calibrators); ``mean_prediction``. Of the method on these
+    at a simultaneous 95 %, Bonferroni over the calibrators; of Brier and log loss by paired bootstrap);
+    ``mean_prediction``. Of the method on these
     scores: ``harm``, None where it was not asked for. Of the map fitted on all rows: ``auc_change`` (what
     merging or turning scores costs), ``share_at_ends`` of outputs that are exactly 0 or 1, ``slope`` of its
     log-odds against the score's (above 1 sharpens, below 0 turns the ranking round). ``missing`` is the reason
@@ -99,52 +86,12 @@ class Comparison:
         raise InputError(f"no calibrator {name!r} in this comparison")
 
 
-def ranking_basis(evidence: Evidence, audit: Evidence | None) -> RankingBasis:
-    """Which labels a comparison of this evidence is measured on, and what that allows."""
-    model = evidence.model
-    if audit is not None and (audit.n < FEWEST_AUDITED or not 0 < audit.base_rate < 1):
-        classes = "both classes" if 0 < audit.base_rate < 1 else "one class"
-        return RankingBasis(
-            "audit",
-            "no",
-            f"Not ranked: the clean audit sample has {audit.n:,} rows of {classes}; "
-            f"at least {FEWEST_AUDITED} rows with both outcomes are needed.",
-        )
-    if audit is not None:
-        return RankingBasis(
-            "audit", "yes", f"Ranked on a random sample of {audit.n:,} clean audit labels, with intervals."
-        )
-    if isinstance(model, Clean):
-        return RankingBasis("clean", "yes", f"Ranked on {evidence.n:,} labels taken to be the outcomes.")
-    if isinstance(model, Noisy) and not model.known:
-        return RankingBasis(
-            "noisy",
-            "no",
-            "Not ranked: these labels are noisy, and no clean sample or flip rates are given. A map that copies "
-            "the noise looks best on them.",
-        )
-    if isinstance(model, Noisy) and model.origin == "estimated":
-        return RankingBasis(
-            "rates estimated",
-            "indicative",
-            "Indicative only: the flip rates were estimated from these same scores.",
-        )
-    if isinstance(model, Noisy):
-        return RankingBasis(
-            "rates given",
-            "yes",
-            "Ranked by noise-corrected metrics; as good as the flip rates that were given.",
-        )
-    return RankingBasis(
-        "weak", "yes", f"Ranked by metrics {model.basis}; as good as the assumptions of {model.name}."
-    )
-
-
 def compare(
     evidence: Evidence,
     calibrators: Sequence[Calibrator],
     *,
     audit: Evidence | None = None,
+    recorded: Evidence | None = None,
     reference: str = "Identity",
     ranked_on: str = "Brier",
     folds: int = 5,
@@ -157,6 +104,8 @@ def compare(
     """Compare ``calibrators`` fitted on ``evidence``, out of fold.
 
     ``audit``: clean evidence of a random sample of rows of the same file; measured on it where given.
+    ``recorded``: the rows with their recorded labels, where some labels of ``evidence`` were corrected after they
+    looked wrong; measured on it where there is no audit, and never on the corrected ones.
     ``ranked_on`` is "Brier", "log loss", "ECE", or "MC" for evidence with subgroups (the criteria of weak validation;
     WLMC, Appendix G). ``harm_draws`` 0 leaves the harm check out. ``progress`` is
     called with a step's name and the share done. Raises InputError on an empty list or unknown names.
@@ -176,16 +125,19 @@ def compare(
         raise InputError("MC looks at subgroups, and this evidence has none: rank on another metric")
     by_group = ranked_on == "MC" or any(one.needs_groups for one in calibrators)
     split = Folds.of(evidence, folds, seed, keep_rows=by_group)
-    measured = split.work if audit is None else audit
+    elsewhere = audit if audit is not None else recorded
+    measured = split.work if elsewhere is None else elsewhere
     told = progress or (lambda step, share: None)
     fits: dict[str, tuple[CrossFit, Evidence] | str] = {}
     for i, calibrator in enumerate(calibrators):
         told(f"Fitting {calibrator.title}", i / (2 * len(calibrators)))
-        fits[names[i]] = _fit(calibrator, split, measured, audit)
+        fits[names[i]] = _fit(calibrator, split, measured, elsewhere)
     base = fits[reference]
     if isinstance(base, str):
         raise DoesNotExist(f"the reference does not exist here: {base}")
-    level = _simultaneous(sum(not isinstance(found, str) for found in fits.values()))
+    pairs = Pairs.of(
+        {name: found[1] for name, found in fits.items() if not isinstance(found, str)}, bins, log_loss_clip
+    )
     entries = []
     for i, calibrator in enumerate(calibrators):
         told(f"Measuring {calibrator.title}", 0.5 + i / (2 * len(calibrators)))
@@ -199,17 +151,15 @@ def compare(
                     names[i],
                     calibrator.title,
                     *found,
-                    base[1],
+                    reference,
+                    pairs,
                     split.work,
                     harm,
-                    bins,
-                    log_loss_clip,
-                    level,
                     ranked_on,
                 )
             )
-    basis = ranking_basis(evidence, audit)
-    winner, tied, verdict = _winner(entries, fits, basis, ranked_on, bins, log_loss_clip)
+    basis = ranking_basis(evidence if recorded is None else recorded, audit)
+    winner, tied, verdict = _winner(entries, pairs, basis, ranked_on)
     return Comparison(
         entries=tuple(entries),
         reference=reference,
@@ -227,13 +177,13 @@ def compare(
 
 
 def _fit(
-    calibrator: Calibrator, split: Folds, measured: Evidence, audit: Evidence | None
+    calibrator: Calibrator, split: Folds, measured: Evidence, elsewhere: Evidence | None
 ) -> tuple[CrossFit, Evidence] | str:
     try:
         fit = cross_fit(calibrator, split)
     except DoesNotExist as reason:
         return str(reason)
-    predicted = fit.predicted if audit is None else predict_elsewhere(fit, split, audit)
+    predicted = fit.predicted if elsewhere is None else predict_elsewhere(fit, split, elsewhere)
     return fit, measured.with_score(predicted)
 
 
@@ -247,19 +197,18 @@ def _entry(
     title: str,
     fit: CrossFit,
     out_of_fold: Evidence,
-    reference: Evidence,
+    reference: str,
+    pairs: Pairs,
     work: Evidence,
     harm: Harm | None,
-    bins: int,
-    clip: float,
-    level: float,
     ranked_on: str,
 ) -> Entry:
+    bins = pairs.bins
     values: dict[str, Estimate] = {
         "ECE": metrics.ece(out_of_fold, bins),
         "adaptive ECE": metrics.adaptive_ece(out_of_fold, bins),
         "Brier": metrics.brier(out_of_fold),
-        "log loss": metrics.log_loss(out_of_fold, clip),
+        "log loss": metrics.log_loss(out_of_fold, pairs.clip),
         "AUC": metrics.auc(out_of_fold),
         "macro-F1": metrics.macro_f1(out_of_fold),
     }
@@ -273,11 +222,7 @@ def _entry(
         name=name,
         title=title,
         metrics=values,
-        differences={
-            kind: _difference(kind, out_of_fold, reference, bins, clip).at_level(level)
-            for kind in RANKED_ON
-            if kind in values
-        },
+        differences={kind: pairs.difference(kind, name, reference) for kind in RANKED_ON if kind in values},
         harm=harm,
         auc_change=change,
         share_at_ends=float(at_ends),
@@ -295,28 +240,11 @@ def log_odds_slope(score: Floats, output: Floats, weight: Floats, clip: float = 
     return float(weight @ (x * y) / spread) if spread > 1e-12 * weight.sum() else float("nan")
 
 
-def _difference(kind: str, one: Evidence, other: Evidence, bins: int, clip: float) -> Difference:
-    if kind == "ECE":
-        return ece_difference(one, other, bins)
-    if kind == "MC":
-        return mc_difference(one, other, bins)
-    if kind == "Brier":
-        return linear_difference("Brier", one, brier_terms(one) - brier_terms(other))
-    return linear_difference("log loss", one, log_loss_terms(one, clip) - log_loss_terms(other, clip))
-
-
-def _simultaneous(calibrators: int) -> float:
-    """Level of each interval so that all those to one calibrator hold together at 95 %."""
-    return 1 - 0.05 / max(calibrators - 1, 1)
-
-
 def _winner(
     entries: list[Entry],
-    fits: dict[str, tuple[CrossFit, Evidence] | str],
+    pairs: Pairs,
     basis: RankingBasis,
     ranked_on: str,
-    bins: int,
-    clip: float,
 ) -> tuple[str | None, tuple[str, ...], str]:
     present = [entry for entry in entries if entry.missing is None]
     if basis.ranked == "no":
@@ -324,17 +252,8 @@ def _winner(
     if len(present) < 2:
         return None, tuple(entry.name for entry in present), "Only one calibrator can be measured here."
     best = min(present, key=lambda entry: entry.metrics[ranked_on].value)
-    mine = fits[best.name]
-    assert not isinstance(mine, str)
-    tied = []
-    level = _simultaneous(len(present))
-    for entry in present:
-        theirs = fits[entry.name]
-        if entry is best or isinstance(theirs, str):
-            continue
-        gap = _difference(ranked_on, mine[1], theirs[1], bins, clip).at_level(level)
-        if not gap.upper < 0:
-            tied.append(entry)
+    others = [entry for entry in present if entry is not best]
+    tied = [e for e in others if not pairs.difference(ranked_on, best.name, e.name).upper < 0]
     prefix = "" if basis.ranked == "yes" else "Indicative: "
     if not tied:
         return (

@@ -1,16 +1,13 @@
-"""What labels can mean, in plain words, and how each answer turns a file into evidence. Knows no Streamlit."""
+"""What labels can mean, in plain words, and what each answer needs of a file. Knows no Streamlit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from calcore import ingest
 from calcore.errors import InputError
-from calcore.evidence import Evidence
 from calcore.ingest import Ingested
 from calcore.observation import (
     DU,
@@ -26,8 +23,6 @@ from calcore.observation import (
     PosteriorConfidence,
     Sconf,
 )
-from calcore.observation.pair_columns import stack_pairs
-from calcore.subgroups import SubgroupChoice, make_subgroups
 from dashboard.state import Settings
 
 
@@ -181,82 +176,6 @@ def check_columns(ingested: Ingested, settings: Settings) -> None:
         raise InputError("Known positives need a label column (1 = known positive) or a source column")
 
 
-def evidence_of(
-    ingested: Ingested, settings: Settings, smallest: float
-) -> tuple[Evidence, Evidence | None, SubgroupChoice]:
-    """Evidence of the file under its meaning, of its clean audit labels (None where they are no random sample),
-    and its subgroups above the share ``smallest``. Raises InputError where they do not fit."""
-    check_columns(ingested, settings)
-    columns, report = ingested.columns, ingested.report
-    groups = columns.groups
-    choice = SubgroupChoice((), 0, 0)
-    if len(groups.columns):
-        choice = make_subgroups(groups, list(groups.columns), min_mass=smallest)
-    shared: dict[str, Any] = {
-        "unit": columns.unit,
-        "weight": columns.weight,
-        "groups": choice.membership,
-        "time": columns.time,
-        "weighting": settings.weighting,
-        "clipped": report.clipped,
-        "dropped": report.rows_read - report.rows_kept,
-    }
-    model = observation_model(settings)
-    if settings.second_score is not None and settings.labels in PAIRED:
-        evidence = _of_pairs(ingested, settings, model, shared)
-    else:
-        evidence = model.evidence(
-            columns.score,
-            columns.label if model.has_row_labels else None,
-            source=_source(columns, settings, model),
-            confidence=columns.confidence,
-            **shared,
-        )
-    audited = None
-    if columns.audit is not None and settings.audit_random and not np.isnan(columns.audit).all():
-        audited = Clean().evidence(columns.score, columns.audit, **shared)
-    return evidence, audited, choice
-
-
-def _of_pairs(
-    ingested: Ingested, settings: Settings, model: ObservationModel, shared: dict[str, Any]
-) -> Evidence:
-    """Evidence of a file in which each row holds a pair: both members as rows of their own, the pair as unit."""
-    columns = ingested.columns
-    cells = ingested.table[settings.second_score]
-    other = pd.to_numeric(cells, errors="coerce")
-    text = cells.astype("str").str.strip()
-    wrong = int((other.isna() & cells.notna() & ~text.isin(["", ingest.MISSING])).sum())
-    if wrong:
-        raise InputError(
-            f"{wrong:,} cells of the second score {settings.second_score!r} are not numbers: repair or empty them"
-        )
-    pairs = stack_pairs(columns.score, other)
-
-    def both(values: np.ndarray | None) -> np.ndarray | None:
-        return None if values is None else values[pairs.row]
-
-    groups = shared["groups"]
-    if settings.labels == "pcomp":
-        source: np.ndarray | None = np.where(pairs.second, "inferior", "superior")
-    else:
-        source = both(_source(columns, settings, model))
-    made = model.evidence(
-        pairs.score,
-        source=source,
-        confidence=both(columns.confidence),
-        **{
-            **shared,
-            "unit": pairs.row,
-            "weight": both(columns.weight),
-            "time": both(columns.time),
-            "groups": None if groups is None else groups.take(pairs.row),
-        },
-    )
-    # rows of the file, so that a click on a cell finds them
-    return replace(made, row=pairs.row if made.row is None else pairs.row[made.row])
-
-
 def source_values(ingested: Ingested) -> list[str]:
     """The distinct texts of the source column, in the order of their first row, at most 50."""
     source = ingested.columns.source
@@ -270,23 +189,3 @@ def guessed_sources(ingested: Ingested, model: type[ObservationModel]) -> tuple[
     named = tuple(by_name.get(name, "") for name in model.sources)
     # which value is which is never guessed from the order of rows: it would turn every result round
     return named if all(named) else ()
-
-
-def _source(columns: ingest.Columns, settings: Settings, model: ObservationModel) -> np.ndarray | None:
-    """The model's own source names, row by row."""
-    if len(model.sources) == 1:
-        return None
-    if columns.source is None:
-        # positives from the label, every other row unlabelled (only PU comes here)
-        return np.where(columns.label == 1, "positive", "unlabelled")
-    meant = dict(zip(settings.source_values or model.sources, model.sources, strict=True))
-    if len(meant) < len(model.sources):
-        raise InputError("Each source needs a value of its own in the source column")
-    values = pd.Series(columns.source).astype("str")
-    named = values.map(meant)
-    if named.isna().any():
-        raise InputError(
-            f"The source column holds {values[named.isna()].iloc[0]!r}, which stands for none of "
-            f"{', '.join(model.sources)}: say what each value means"
-        )
-    return named.to_numpy(dtype=object)

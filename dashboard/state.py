@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calcore.audit import TOLERANCE
-from calcore.ingest import Choices, Ingested, Parsed
+from calcore.ingest import Choices, Ingested, Parsed, Returned
 
 _KEY = "calcore"
 _KEPT_RESULTS = 40
@@ -56,6 +56,9 @@ class AppState:
     settings: Settings = field(default_factory=Settings)
     #: A full sample of the population beside weak labels: its rows, without scores or labels.
     pool: Ingested | None = None
+    #: Lists that were filled in and brought back: a random sample that was checked, and corrected labels.
+    sample: Returned | None = None
+    corrections: Returned | None = None
     analysed: bool = False
     latest_comparison: tuple[Any, ...] | None = None
     export_choice: str | None = None

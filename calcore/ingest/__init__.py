@@ -13,8 +13,10 @@ from .interpret import Ingested, interpret
 from .parsed import Parsed
 from .read import parse, read
 from .report import ColumnInfo, IngestReport, Refused
+from .returned import LIST, Returned, positions, read_returned
 
 __all__ = [
+    "LIST",
     "MISSING",
     "Choices",
     "ColumnInfo",
@@ -26,9 +28,12 @@ __all__ = [
     "Parsed",
     "Question",
     "Refused",
+    "Returned",
     "Roles",
     "answer",
     "interpret",
     "parse",
+    "positions",
     "read",
+    "read_returned",
 ]

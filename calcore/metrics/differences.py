@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -14,7 +14,7 @@ from calcore.metrics.binning import Bins
 from calcore.metrics.cell_layout import CellLayout
 from calcore.metrics.inversion import multiple_of, plausible_shapes
 from calcore.metrics.uncertainty import LEVEL, SEED, variance_of_sum
-from calcore.validation import Floats
+from calcore.validation import Floats, read_only
 
 #: Errors outside the middle 80 % of what an observed ECE allows are not looked at: the interval adds its own.
 TAIL = 0.1
@@ -25,7 +25,8 @@ class Difference:
     """``value`` = first minus second (negative: the first is better), corrected for the noise of both.
 
     ``standard_error`` and the interval [``lower``, ``upper``] at ``level`` are of the paired difference;
-    ``unknown_bias`` bounds what the correction may be off by, and is part of the interval.
+    ``unknown_bias`` bounds what the correction may be off by, and is part of the interval. ``draws`` holds the
+    difference in redrawn samples where it was bootstrapped: the interval is then their percentile one.
     """
 
     name: str
@@ -35,11 +36,19 @@ class Difference:
     upper: float
     level: float = LEVEL
     unknown_bias: float = 0.0
+    draws: Floats | None = field(default=None, repr=False, compare=False)
 
     def at_level(self, level: float) -> Difference:
-        """The same difference with a normal interval at another level."""
+        """The same difference with an interval at another level: a percentile one where there are draws, else normal."""
+        if self.draws is not None:
+            lower, upper = np.quantile(self.draws, [(1 - level) / 2, (1 + level) / 2])
+            return replace(self, lower=float(lower), upper=float(upper), level=level)
         half = float(stats.norm.ppf(0.5 + level / 2)) * self.standard_error + self.unknown_bias
         return replace(self, lower=self.value - half, upper=self.value + half, level=level)
+
+    def with_draws(self, draws: Floats) -> Difference:
+        """The same difference with the percentile interval of its values in redrawn samples, (draws,)."""
+        return replace(self, draws=read_only(draws)).at_level(self.level)
 
     @property
     def separated(self) -> bool:

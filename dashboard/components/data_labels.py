@@ -157,8 +157,10 @@ def _flip_rates(settings: Settings) -> dict[str, object]:
 
 def _audit(state: AppState) -> dict[str, object]:
     assert state.ingested is not None
+    checked = services.lists_in_use(state)[0] is not None
     if state.ingested.roles.audit is None:
-        return {"audit_random": False, "measure_on": "labels"}
+        # a sample that was checked and brought back stays what is measured on
+        return {"audit_random": False} | ({} if checked else {"measure_on": "labels"})
     _counted_rates(state)
     random = st.checkbox(
         "The audited rows are a random sample (or all rows)",
@@ -168,7 +170,7 @@ def _audit(state: AppState) -> dict[str, object]:
     )
     if random == state.settings.audit_random:
         return {"audit_random": random}
-    return {"audit_random": random, "measure_on": "audit" if random else "labels"}
+    return {"audit_random": random, "measure_on": "audit" if random or checked else "labels"}
 
 
 def _counted_rates(state: AppState) -> None:

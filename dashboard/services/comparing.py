@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from calcore.maps import (
 from calcore.observation import Noisy
 from dashboard.services.memory import once
 from dashboard.services.results import Analysis
+from dashboard.services.returned import corrections_status, lists_in_use
 from dashboard.state import get_state
 
 #: Calibrators compared before the user chooses: no harm first, then the field's usual ones.
@@ -58,9 +59,10 @@ def comparison_of(
     return once(
         key,
         lambda: compare(
-            found.evidence,
+            found.calibration,
             [REGISTRY[name]() for name in names],
             audit=found.audit,
+            recorded=None if found.calibration is found.evidence else found.evidence,
             ranked_on=ranked_on,
             bins=found.settings.bins,
             progress=progress,
@@ -100,6 +102,11 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
             raise InputError(f"{entry.title} does not exist here: {entry.missing}")
         created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         map_ = with_provenance(entry.map, entry, compared.basis, found.ingested.report.sha256, created)
+        corrections = lists_in_use(get_state())[1]
+        if corrections is not None and found.calibration is not found.evidence:
+            changed = corrections_status(corrections, found.ingested).changed
+            said = f"fitted after {changed:,} recorded labels were corrected by hand"
+            map_ = replace(map_, warnings=(*map_.warnings, said))
         scores = found.evidence.score
         checks = [verify_json(map_, scores)]
         python, reason = None, ""

@@ -75,9 +75,13 @@ def reparse(choices: Choices) -> None:
     """Parse the file again under another format. Raises InputError, state untouched."""
     state = get_state()
     assert state.data is not None
-    settings, data = state.settings, state.data
+    settings, data, lists = state.settings, state.data, (state.sample, state.corrections)
     _start(data, ingest.parse(data, state.filename, choices.format), choices)
-    get_state().settings = settings
+    state = get_state()
+    state.settings = settings
+    state.sample, state.corrections = (
+        lists  # of the same file: whether they still fit is looked at where they are used
+    )
 
 
 def check_ready(state: AppState) -> None:

@@ -18,15 +18,20 @@ from calcore.ingest import Ingested
 from calcore.metrics.reliability import Reliability
 from calcore.sensitivity import Band, band, movable
 from calcore.subgroups import Membership, SubgroupChoice
-from dashboard.meanings import evidence_of
+from dashboard.file_evidence import corrected_evidence, evidence_of
 from dashboard.services.memory import once
+from dashboard.services.returned import checked_labels, corrected_labels, lists_in_use
 from dashboard.state import AppState, Settings, get_state
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The session's evidence: ``evidence`` that calibrators are fitted on, ``audit`` of clean audit labels
-    that form a random sample (else None), and ``measured``, the one of the two that verdicts are about."""
+    """The session's evidence: ``evidence`` of the recorded labels, ``audit`` of clean audit labels that form a random
+    sample (else None), and ``measured``, the one of the two that verdicts are about.
+
+    ``calibration`` is what calibrators are fitted on: ``evidence``, or that of partly corrected labels, which nothing
+    is ever measured on.
+    """
 
     key: tuple[Any, ...]
     ingested: Ingested
@@ -34,6 +39,7 @@ class Analysis:
     evidence: Evidence
     audit: Evidence | None
     choice: SubgroupChoice
+    calibration: Evidence
 
     @property
     def measured(self) -> Evidence:
@@ -64,11 +70,20 @@ def analysis(state: AppState) -> Analysis:
     settings = state.settings
     # how results are judged does not change the evidence
     identity = replace(settings, measure_on="", tolerance=0.0, bins=1)
-    key = (state.ingested.report.sha256, state.choices, identity)
-    smallest = smallest_share(settings, state.ingested.report.rows_kept)
-    built = once(("analysis", *key), partial(evidence_of, state.ingested, settings, smallest))
-    evidence, audited, choice = built
-    return Analysis(key, state.ingested, settings, evidence, audited, choice)
+    ingested, (sample, corrections) = state.ingested, lists_in_use(state)
+    lists = tuple(one and (one.sha256, one.mapping) for one in (sample, corrections))
+    key = (ingested.report.sha256, state.choices, identity, lists)
+    smallest = smallest_share(settings, ingested.report.rows_kept)
+
+    def build() -> tuple[Evidence, Evidence | None, SubgroupChoice, Evidence]:
+        checked = None if sample is None else checked_labels(sample, ingested, settings)
+        evidence, audited, choice = evidence_of(ingested, settings, smallest, checked)
+        if corrections is None or evidence.label is None:
+            return evidence, audited, choice, evidence
+        labels = corrected_labels(corrections, ingested)
+        return evidence, audited, choice, corrected_evidence(ingested, settings, choice, labels)
+
+    return Analysis(key, ingested, settings, *once(("analysis", *key), build))
 
 
 def audit_of(found: Analysis) -> Audit:
@@ -114,7 +129,7 @@ def harm_of(found: Analysis, name: str) -> Harm:
 
 
 def folds_of(found: Analysis, keep_rows: bool = False) -> Folds:
-    return once(("folds", *found.key, keep_rows), lambda: Folds.of(found.evidence, keep_rows=keep_rows))
+    return once(("folds", *found.key, keep_rows), lambda: Folds.of(found.calibration, keep_rows=keep_rows))
 
 
 def cross_fit_of(found: Analysis, name: str) -> CrossFit:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from calcore.maps import (
-    safe_csv,
-)
+from calcore.ingest import LIST
+from calcore.maps import safe_csv
 from calcore.suspicious import SuspiciousLabels, suspicious_labels
 from dashboard.services.memory import once
 from dashboard.services.results import Analysis, gate_of
+from dashboard.services.returned import CORRECTED, beside, corrections_name, free_name
 
 SHOWN_SUSPICIOUS = 500
 
@@ -49,13 +49,19 @@ def _with_lines(found: Analysis, ranked: SuspiciousLabels, most: int | None) -> 
         }
     )
     roles = found.ingested.roles
-    others = [name for name in found.ingested.table.columns if name not in (roles.score, roles.label)]
-    rest = found.ingested.table[others].iloc[rows].reset_index(drop=True)
-    # a column of the file keeps its name unless it is one of ours
-    rest.columns = [f"{name} (file)" if name in table.columns else name for name in others]
-    return pd.concat([table, rest], axis=1)
+    return beside(table, found.ingested, rows, [name for name in (roles.score, roles.label) if name])
 
 
 def suspicious_csv(found: Analysis) -> bytes:
-    """The whole list as CSV, safe to open in a spreadsheet."""
-    return once(("suspicious-csv", *found.key), lambda: safe_csv(suspicious_of(found, None).table))
+    """The whole list as CSV, safe to open in a spreadsheet, with an empty column for corrections."""
+
+    def compute() -> bytes:
+        table = suspicious_of(found, None).table.copy()
+        # what the list needs to find back, beside the line number; columns of the file give way
+        taken = {LIST, CORRECTED}
+        table.columns = pd.Index([free_name(str(name), taken) for name in table.columns])
+        table.insert(1, LIST, corrections_name(found.ingested))
+        table.insert(2, CORRECTED, "")
+        return safe_csv(table)
+
+    return once(("suspicious-csv", *found.key), compute)

@@ -13,6 +13,7 @@ from dashboard import wording as w
 from dashboard.charts.comparison import differences_chart, error_against_loss
 from dashboard.components.comparison_table import comparison_table
 from dashboard.components.page import VIEWS, banner, draw, draw_maps, head, problem, require_analysis
+from dashboard.components.returned_lists import audit_sample
 from dashboard.components.text import escape
 from dashboard.services import Analysis
 from dashboard.state import get_state
@@ -66,11 +67,14 @@ def page() -> None:
     if result is None:
         return
     banner(verdicts.comparison(result))
+    audit_sample(found)
     st.dataframe(comparison_table(result), hide_index=True, key="comparison-table")
     st.caption(
         f"Measured {services.measured_words(found) if result.basis.case != 'audit' else 'against the clean audit labels'} on {w.rows(result.measured.n)}, {result.folds} folds; intervals 95 %. "
         "Harm: how far the method moves scores that are right. Log loss: scores clipped at 1e-6."
     )
+    if found.calibration is not found.evidence:
+        st.caption("Fitted on corrected labels, measured on others: see Label noise.")
     for entry in result.entries:
         if entry.missing:
             st.caption(escape(f"{entry.title}: {entry.missing}."))

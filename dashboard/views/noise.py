@@ -9,6 +9,7 @@ from dashboard import wording as w
 from dashboard.charts.gate import gate_chart
 from dashboard.charts.weights import weights_histogram
 from dashboard.components.page import banner, draw, head, require_analysis
+from dashboard.components.returned_lists import corrections
 from dashboard.components.text import escape
 
 
@@ -62,6 +63,7 @@ def page() -> None:
         key="download-suspicious",
         icon=":material/download:",
     )
+    corrections(found)
 
 
 page()

@@ -137,6 +137,47 @@ def test_an_audit_sample_decides_against_the_noise():
     assert found.entry("Isotonic").metrics["Brier"].basis == "against the labels"
 
 
+def _with_corrections(model, n=4000):
+    """A calibrated score; its labels, and the same with the most suspicious fifth of them turned round."""
+    rng = np.random.default_rng(0)
+    score = rng.random(n)
+    label = (rng.random(n) < score).astype(float)
+    suspicious = np.argsort(-np.abs(label - score))[: n // 5]
+    corrected = label.copy()
+    corrected[suspicious] = 1 - label[suspicious]
+    return model.evidence(score, label), Noisy().evidence(score, corrected)
+
+
+@pytest.mark.parametrize("model", [Clean(), Noisy(), Noisy(0.1, 0.1)])
+def test_corrected_labels_are_fitted_on_and_never_measured_on(model):
+    recorded, corrected = _with_corrections(model)
+    plain = compare(recorded, [Platt()], harm_draws=0)
+    found = compare(corrected, [Platt()], recorded=recorded, harm_draws=0)
+    assert found.basis == plain.basis
+    assert found.entry("Identity").metrics == plain.entry("Identity").metrics
+    assert found.entry("Platt").map.n == len(corrected)
+    # measured on the corrected labels the sharpened map would win by far
+    alone = compare(corrected, [Platt()], harm_draws=0)
+    assert alone.entry("Platt").differences["Brier"].upper < -0.02
+    assert found.entry("Platt").differences["Brier"].lower > 0
+
+
+def test_every_row_is_measured_by_a_map_that_did_not_see_it_after_corrections_too():
+    recorded, corrected = _with_corrections(Noisy(), n=400)
+    found = compare(corrected, [HistogramBinning(bins=200)], recorded=recorded, harm_draws=0)
+    fit = found.entry("HistogramBinning").fit
+    direct = metrics.brier(recorded.with_score(fit.predicted))
+    assert found.entry("HistogramBinning").metrics["Brier"] == direct
+
+
+def test_an_audit_sample_comes_before_recorded_labels():
+    recorded, corrected = _with_corrections(Noisy())
+    audit = Clean().evidence(recorded.score[:500], recorded.label[:500])
+    found = compare(corrected, [Platt()], recorded=recorded, audit=audit, harm_draws=0)
+    assert found.basis.case == "audit"
+    assert found.measured is audit
+
+
 # --- entries
 
 

@@ -64,3 +64,19 @@ def test_an_estimate_beyond_what_is_possible_is_not_given_as_a_fact():
     assert w.estimated(1.36) == "over 100\u00a0%"
     assert w.estimated(-0.2) == "below 0\u00a0%"
     assert w.estimated(0.42) == "42\u00a0%"
+
+
+def test_words_of_lists_that_come_back():
+    assert "All 40 rows have to be checked" in w.to_check(40, 40, 0.05)
+    assert "Check 292 of 1,200 rows" in w.to_check(292, 1200, 0.05)
+    assert "too small" in w.to_check_for_verdict(800, 700, 0.05)
+    assert w.checked(200, 200, True).startswith("All 200 rows")
+    assert w.checked(200, 180, False).startswith("180 of 200 rows filled in: if the gaps are not random")
+    assert "a random sample too" in w.checked(200, 180, True)
+    assert w.spellings(("1",), ("0",)) == ""
+    assert w.spellings(("bad",), ()) == "Read bad as positive."
+    assert w.corrections(10, 10, 1).startswith("10 corrections applied; 1 changes a label.")
+    assert "3 of 10 rows left open" in w.corrections(10, 7, 2)
+    assert "still noisy" in w.after_corrections("noisy", False)
+    assert "without them" in w.after_corrections("noisy", True)
+    assert "Data page" in w.after_corrections("clean", False)

@@ -1,0 +1,65 @@
+"""What calibrators may be ranked on: the outcomes, a random sample of them, or labels whose errors are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from calcore.evidence import Evidence
+from calcore.observation import Clean, Noisy
+
+#: Fewer clean audit labels than this rank nothing.
+FEWEST_AUDITED = 30
+
+
+@dataclass(frozen=True)
+class RankingBasis:
+    """What the comparison measured on, and whether that allows a ranking.
+
+    ``case`` is one of "clean", "audit", "rates given", "rates estimated", "weak", "noisy"; ``ranked`` is
+    "yes", "indicative" or "no"; ``sentence`` says why.
+    """
+
+    case: str
+    ranked: str
+    sentence: str
+
+
+def ranking_basis(evidence: Evidence, audit: Evidence | None) -> RankingBasis:
+    """Which labels a comparison of this evidence is measured on, and what that allows."""
+    model = evidence.model
+    if audit is not None and (audit.n < FEWEST_AUDITED or not 0 < audit.base_rate < 1):
+        classes = "both classes" if 0 < audit.base_rate < 1 else "one class"
+        return RankingBasis(
+            "audit",
+            "no",
+            f"Not ranked: the clean audit sample has {audit.n:,} rows of {classes}; "
+            f"at least {FEWEST_AUDITED} rows with both outcomes are needed.",
+        )
+    if audit is not None:
+        return RankingBasis(
+            "audit", "yes", f"Ranked on a random sample of {audit.n:,} clean audit labels, with intervals."
+        )
+    if isinstance(model, Clean):
+        return RankingBasis("clean", "yes", f"Ranked on {evidence.n:,} labels taken to be the outcomes.")
+    if isinstance(model, Noisy) and not model.known:
+        return RankingBasis(
+            "noisy",
+            "no",
+            "Not ranked: these labels are noisy, and no clean sample or flip rates are given. A map that copies "
+            "the noise looks best on them.",
+        )
+    if isinstance(model, Noisy) and model.origin == "estimated":
+        return RankingBasis(
+            "rates estimated",
+            "indicative",
+            "Indicative only: the flip rates were estimated from these same scores.",
+        )
+    if isinstance(model, Noisy):
+        return RankingBasis(
+            "rates given",
+            "yes",
+            "Ranked by noise-corrected metrics; as good as the flip rates that were given.",
+        )
+    return RankingBasis(
+        "weak", "yes", f"Ranked by metrics {model.basis}; as good as the assumptions of {model.name}."
+    )
