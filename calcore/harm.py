@@ -12,8 +12,9 @@ from calcore.calibrators import Calibrator
 from calcore.errors import DoesNotExist
 from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
-from calcore.observation import Noisy
-from calcore.observation.labelled import Clean
+from calcore.observation import Clean, Noisy
+from calcore.observation.forward_platt import ForwardPosterior
+from calcore.observation.rate_estimate import Tally
 from calcore.sums import grid_place, sum_by
 from calcore.validation import Floats
 
@@ -27,9 +28,11 @@ class Harm:
     """Mean over draws of the binned distance |p - g(p)| when labels are drawn from the scores themselves.
 
     ``at_n`` at the file's size, ``at_large`` at 20,000 rows (scores resampled), ``with_flips`` at the file's
-    size with the model's flip rates applied to the drawn labels (None without rates). For methods that look at
-    subgroups, whose labels are drawn row by row, ``at_n`` is at no more than 20,000 rows and ``with_flips`` is
-    None. It judges the method on these scores, not the one exported map.
+    size with ``flips``, rho0 and rho1, applied to the drawn labels: those that the model knows, which the method is
+    then told, or else those that forward Platt estimates from the recorded labels, which it is not told. None where
+    labels are not noisy, or flip rates differ from group to group. For methods that look at subgroups, whose labels
+    are drawn row by row, ``at_n`` is at no more than 20,000 rows and ``with_flips`` is None. It judges the method on
+    these scores, not the one exported map.
     """
 
     at_n: float
@@ -39,6 +42,7 @@ class Harm:
     draws: int
     bins: int
     seed: int
+    flips: tuple[float, float] | None = None
 
 
 def harm_check(
@@ -62,8 +66,7 @@ def harm_check(
     if not mass.size:
         raise DoesNotExist("no row says where the population's scores lie")
     n = evidence.population_size
-    model = evidence.model
-    flips = model if isinstance(model, Noisy) and model.known and not evidence.row_parameters else None
+    flips = _flips(evidence)
     study = _Study(calibrator, score, mass / mass.sum(), bins, draws, seed)
     # the file's own scores, each as often as it occurs; under sampling weights drawn in their proportion
     own = mass * n / mass.sum()
@@ -76,7 +79,33 @@ def harm_check(
         draws,
         bins,
         seed,
+        None if flips is None else flips.rates,
     )
+
+
+@dataclass(frozen=True)
+class _Flips:
+    """Flip rates to draw labels with, and the model under which the method sees such labels."""
+
+    rates: tuple[float, float]
+    seen_as: Noisy
+
+    def recorded_rate(self, rate: Floats) -> Floats:
+        return self.rates[0] + (1 - self.rates[0] - self.rates[1]) * rate
+
+
+def _flips(evidence: Evidence) -> _Flips | None:
+    """The flip rates of noisy labels: known, or estimated from them."""
+    model = evidence.model
+    if not isinstance(model, Noisy) or evidence.row_parameters or evidence.label is None:
+        return None
+    if isinstance(model.rho0, float) and isinstance(model.rho1, float):
+        return _Flips((model.rho0, model.rho1), model)
+    tally = Tally.of(evidence.score, evidence.label, evidence.weight)
+    if not tally.size.all():
+        return None
+    mode = ForwardPosterior.of(tally).mode()
+    return _Flips((mode.rho0, mode.rho1), Noisy())
 
 
 def _harm_on_rows(calibrator: Calibrator, evidence: Evidence, draws: int, bins: int, seed: int) -> Harm:
@@ -110,7 +139,7 @@ class _Study:
     draws: int
     seed: int
 
-    def distance(self, n: int, flips: Noisy | None, own: NDArray[np.int64] | None = None) -> float:
+    def distance(self, n: int, flips: _Flips | None, own: NDArray[np.int64] | None = None) -> float:
         rng = np.random.default_rng(self.seed)
         found = []
         for _ in range(self.draws):
@@ -118,11 +147,11 @@ class _Study:
             found.append(self._one(rng, counts, flips))
         return float(np.mean(found))
 
-    def _one(self, rng: np.random.Generator, counts: NDArray[np.int64], flips: Noisy | None) -> float:
+    def _one(self, rng: np.random.Generator, counts: NDArray[np.int64], flips: _Flips | None) -> float:
         rate = self.score if flips is None else flips.recorded_rate(self.score)
         ones = rng.binomial(counts, np.clip(rate, 0.0, 1.0))
         number = np.concatenate([ones, counts - ones]).astype(np.float64)
-        drawn = (flips or Clean()).evidence(
+        drawn = (Clean() if flips is None else flips.seen_as).evidence(
             np.tile(self.score, 2),
             np.repeat([1.0, 0.0], self.score.size),
             weight=number,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import optimize, special, stats
 from scipy.stats import qmc
 
-from calcore.validation import Floats
+from calcore.validation import Floats, read_only
 
 #: Degrees of freedom of the proposals: tails heavier than a posterior's.
 TAILS = 5
@@ -100,8 +101,12 @@ def _mode(target: Target) -> tuple[Floats, Floats]:
 
 def _proposed(center: Floats, scale: Floats, seed: int) -> Floats:
     """Points (POINTS, d) of a t distribution."""
-    d = center.size
-    uniform = np.clip(qmc.Sobol(d + 1, seed=seed).random(POINTS), 1e-9, 1 - 1e-9)
-    normal = stats.norm.ppf(uniform[:, :d])
-    stretch = np.sqrt(stats.chi2.ppf(uniform[:, d:], TAILS) / TAILS)
-    return center + (normal / stretch) @ np.linalg.cholesky(scale).T
+    return center + _standard(center.size, seed) @ np.linalg.cholesky(scale).T
+
+
+@lru_cache(maxsize=128)
+def _standard(dimension: int, seed: int) -> Floats:
+    """Points (POINTS, dimension) of the standard t distribution; the same for every posterior."""
+    uniform = np.clip(qmc.Sobol(dimension + 1, seed=seed).random(POINTS), 1e-9, 1 - 1e-9)
+    normal = stats.norm.ppf(uniform[:, :dimension])
+    return read_only(normal / np.sqrt(stats.chi2.ppf(uniform[:, dimension:], TAILS) / TAILS))

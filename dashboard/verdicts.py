@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from calcore.audit import Audit, Gap, GroupFinding
-from calcore.calibrators import GateAudit
+from calcore.calibrators import DEFAULT_NOISY, GateAudit
 from calcore.comparison import Comparison, Entry
 from calcore.ingest import IngestReport
 from calcore.metrics import Estimate
@@ -245,19 +245,6 @@ def harm(entry: Entry) -> str:
     )
 
 
-def harm_warning(result: Comparison, entry: Entry) -> str | None:
-    """A warning where the method would move right scores further than it improved these; None otherwise."""
-    if entry.harm is None or entry.name == result.reference or result.basis.ranked == "no":
-        return None
-    gain = max(-entry.differences["ECE"].value, 0.0)
-    if entry.harm.at_n <= gain:
-        return None
-    return (
-        f"{entry.title} would move right scores by {w.points(entry.harm.at_n)} and improved these by "
-        f"{w.points(gain)}: it may do more harm than good."
-    )
-
-
 def comparison(result: Comparison) -> Verdict:
     """Who wins, or why nobody does."""
     if result.basis.ranked == "no":
@@ -290,7 +277,14 @@ def advice(result: Comparison, audit: Audit) -> str:
         names = w.listed([entry.title, *tied])
         return f"Take {entry.title}: of those that cannot be told apart ({names}) it does least harm."
     if result.basis.ranked == "no":
-        return "Leave the scores as they are until a random sample of labels is checked, or the flip rates are known."
+        text = "Leave the scores as they are until a random sample of labels is checked, or the flip rates are known."
+        safest = next((e for e in result.entries if e.name == DEFAULT_NOISY.__name__ and e.harm), None)
+        if safest is None or safest.harm is None:
+            return text
+        return (
+            f"{text} If a map is needed before that: {safest.title}, which would move scores that are right by "
+            f"{w.points(safest.harm.at_n)} on average."
+        )
     if audit.level == "subgroup":
         wrong = next(group.group for group in audit.groups if group.wrong)
         return (

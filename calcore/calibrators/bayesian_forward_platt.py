@@ -17,8 +17,9 @@ from calcore.observation.forward_model import ForwardPrior, ForwardSample, Recor
 from calcore.observation.rate_estimate import LEVEL, RateEstimate
 from calcore.validation import Floats
 
-#: Knots of the averaged curve, equally far apart in log-odds.
-KNOTS = 1001
+#: The averaged curve has a knot every .25 / a in log-odds, a its slope, and so many knots at least and at most; the
+#: lines between them are then off by .001 at most.
+KNOT_EVERY, FEWEST_KNOTS, MOST_KNOTS = 0.25, 201, 4001
 #: A posterior sampled less well than this is warned of.
 FEWEST_EFFECTIVE = 100.0
 
@@ -151,7 +152,9 @@ class BayesianForwardPlatt(Calibrator):
 def _knotted(curve: ForwardSample, clip: float) -> PiecewiseLinearFunction:
     """The mean curve as knots equally far apart in log-odds."""
     end = float(special.logit(1 - clip))
-    z = np.linspace(-end, end, KNOTS)
+    slope = _interval(curve.slope, curve.sample.weight)[1]
+    knots = int(np.clip(2 * end * slope / KNOT_EVERY, FEWEST_KNOTS, MOST_KNOTS))
+    z = np.linspace(-end, end, knots)
     y = np.maximum.accumulate(np.clip(curve.mean_curve(z), 0.0, 1.0))
     return PiecewiseLinearFunction(x=special.expit(z), y=y)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,17 +16,24 @@ from calcore.maps.functions import LogisticFunction
 from calcore.maps.map_function import MapFunction
 from calcore.observation import Noisy
 from calcore.observation.flip_rates import FlipRates, rates_of_forward_platt
-from calcore.observation.forward_platt import CLIP, ForwardPosterior
+from calcore.observation.forward_platt import CLIP, ForwardMode, ForwardPosterior
 from calcore.observation.rate_estimate import Tally
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ForwardPlattAudit:
     """The flip rates with their intervals, and the curve sigmoid(``slope`` logit(p) + ``intercept``)."""
 
-    rates: FlipRates
     slope: float
     intercept: float
+    tally: Tally
+    problem: ForwardPosterior
+    mode: ForwardMode
+
+    @cached_property
+    def rates(self) -> FlipRates:
+        """rho0, rho1 and how often labels are wrong; worked out when asked for, since intervals take longest."""
+        return rates_of_forward_platt(self.tally, self.problem, self.mode)
 
 
 class ForwardPlatt(Calibrator):
@@ -65,9 +73,7 @@ class ForwardPlatt(Calibrator):
         problem = ForwardPosterior.of(tally, self.slope_median, self.slope_spread, self.clip)
         mode = problem.mode()
         self.a_, self.b_ = mode.slope, mode.intercept
-        self.audit_ = ForwardPlattAudit(
-            rates_of_forward_platt(tally, problem, mode), mode.slope, mode.intercept
-        )
+        self.audit_ = ForwardPlattAudit(mode.slope, mode.intercept, tally, problem, mode)
         return LogisticFunction(slope=self.a_, intercept=self.b_, clip=self.clip)
 
     def _with_known_rates(self, evidence: Evidence) -> MapFunction:

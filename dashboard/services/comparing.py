@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from calcore import ingest
-from calcore.calibrators import REGISTRY
+from calcore.calibrators import DEFAULT_NOISY, REGISTRY
 from calcore.comparison import Comparison, Progress, compare, with_provenance
 from calcore.errors import InputError
 from calcore.maps import (
@@ -26,25 +26,34 @@ from dashboard.state import get_state
 
 #: Calibrators compared before the user chooses: no harm first, then the field's usual ones.
 USUAL = ("Identity", "Platt", "Temperature", "Beta", "Isotonic", "HistogramBinning")
-NOISE_AWARE = ("TrimmedIsotonic", "TrimmedBeta", "LWCal", "GatedLWCal")
+#: For noisy labels: the default, the paper's two, what else knows of flips, the field's usual ones, and the control.
+NOISE_AWARE = (
+    "Identity",
+    DEFAULT_NOISY.__name__,
+    "LWCal",
+    "GatedLWCal",
+    "ForwardPlatt",
+    "InvertedIsotonic",
+    "TrimmedBeta",
+    "Platt",
+    "Isotonic",
+    "Sharpen",
+)
 
 
 def available(found: Analysis) -> tuple[str, ...]:
     """Calibrators that exist for this evidence, in the order in which they are offered."""
     labelled = found.evidence.label is not None
-    names = [name for name in (*USUAL, *NOISE_AWARE) if name in REGISTRY]
-    names += [name for name in REGISTRY if name not in names]
+    names = tuple(dict.fromkeys([*usual_calibrators(found), *REGISTRY]))
     return tuple(name for name in names if labelled or not REGISTRY[name].needs_row_labels)
 
 
 def usual_calibrators(found: Analysis) -> tuple[str, ...]:
-    if isinstance(found.evidence.model, Noisy):
-        return USUAL + NOISE_AWARE
-    return USUAL
+    return NOISE_AWARE if isinstance(found.evidence.model, Noisy) else USUAL
 
 
 def comparison_key(found: Analysis, names: tuple[str, ...], ranked_on: str) -> tuple[Any, ...]:
-    return ("comparison", *found.key, found.settings.bins, names, ranked_on)
+    return ("comparison", *found.key, found.settings.measure_on, found.settings.bins, names, ranked_on)
 
 
 def comparison_ready(found: Analysis, names: tuple[str, ...], ranked_on: str) -> bool:
@@ -61,7 +70,7 @@ def comparison_of(
         lambda: compare(
             found.calibration,
             [REGISTRY[name]() for name in names],
-            audit=found.audit,
+            audit=found.audit if found.settings.measure_on == "audit" else None,
             recorded=None if found.calibration is found.evidence else found.evidence,
             ranked_on=ranked_on,
             bins=found.settings.bins,
@@ -74,7 +83,8 @@ def latest_comparison(found: Analysis) -> Comparison | None:
     """The comparison that was looked at last, if it belongs to this analysis."""
     state = get_state()
     key = state.latest_comparison
-    if key is None or key[1 : 1 + len(found.key)] != found.key:
+    same = ("comparison", *found.key, found.settings.measure_on)
+    if key is None or key[: len(same)] != same:
         return None
     return state.results.get(key)
 
@@ -118,7 +128,8 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
             checks.append(verify_python(map_, scores))
         return Exported(map_, map_.to_json(indent=2), python, reason, tuple(checks))
 
-    return once(("export", *found.key, compared.ranked_on, name), compute)
+    judged = (found.settings.measure_on, found.settings.bins, compared.ranked_on)
+    return once(("export", *found.key, *judged, name), compute)
 
 
 def scored_table(found: Analysis, map_: CalibrationMap) -> bytes:

@@ -12,7 +12,16 @@ from dashboard import services, verdicts
 from dashboard import wording as w
 from dashboard.charts.comparison import differences_chart, error_against_loss
 from dashboard.components.comparison_table import comparison_table
-from dashboard.components.page import VIEWS, banner, draw, draw_maps, head, problem, require_analysis
+from dashboard.components.page import (
+    VIEWS,
+    banner,
+    draw,
+    draw_maps,
+    head,
+    measured_on,
+    problem,
+    require_analysis,
+)
 from dashboard.components.returned_lists import audit_sample
 from dashboard.components.text import escape
 from dashboard.services import Analysis
@@ -62,6 +71,7 @@ def page() -> None:
         "Each calibrator is measured on rows that it was not fitted on; lower is better, except AUC.",
     )
     found = require_analysis()
+    measured_on(found)
     names, ranked_on = chosen(found)
     result = compared(found, names, ranked_on)
     if result is None:
@@ -70,7 +80,7 @@ def page() -> None:
     audit_sample(found)
     st.dataframe(comparison_table(result), hide_index=True, key="comparison-table")
     st.caption(
-        f"Measured {services.measured_words(found) if result.basis.case != 'audit' else 'against the clean audit labels'} on {w.rows(result.measured.n)}, {result.folds} folds; intervals 95 %. "
+        f"Measured {services.measured_words(found)} on {w.rows(result.measured.n)}, {result.folds} folds; intervals 95 %. "
         "Harm: how far the method moves scores that are right. Log loss: scores clipped at 1e-6."
     )
     if found.calibration is not found.evidence:
@@ -101,9 +111,9 @@ def finish(found: Analysis, result: Comparison, suggestion: str) -> None:
     entry = result.entry(suggestion)
     st.subheader("What to do", anchor=False)
     st.markdown(escape(verdicts.advice(result, services.audit_of(found))))
-    caution = verdicts.harm_warning(result, entry)
+    caution = result.harm_warning(suggestion)
     if caution:
-        st.warning(escape(caution), icon=":material/warning:")
+        st.warning(escape(f"{caution}."), icon=":material/warning:")
     elif suggestion != result.reference:
         st.caption(escape(verdicts.harm(entry)))
     left, right = st.columns(2)

@@ -42,9 +42,6 @@ def page() -> None:
         return
     st.caption(escape(REGISTRY[name].summary))
     st.markdown(escape(verdicts.harm(entry)))
-    caution = verdicts.harm_warning(result, entry)
-    if caution:
-        st.warning(escape(caution), icon=":material/warning:")
     for warning in exported.map.warnings:
         st.warning(escape(warning[:1].upper() + warning[1:]), icon=":material/warning:")
     st.caption(escape(result.verdict))
