@@ -1,0 +1,178 @@
+"""Where contradictions come from: the model's own doubt, or labels that are recorded wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from calcore.calibrators.loss_weighted import contradicts
+from calcore.errors import DoesNotExist
+from calcore.evidence import Evidence
+from calcore.metrics.reliability import wilson
+from calcore.metrics.uncertainty import FEWEST_DRAWS, SIGNIFICANCE, Z, effective_draws, variance_of_sum
+from calcore.observation import Noisy
+from calcore.observation.labelled import Labelled
+from calcore.observation.priors import FlipRates
+from calcore.validation import Floats
+
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class WithFlips:
+    """What the stated or estimated flip rates would make of a calibrated score.
+
+    ``expected`` is the contradiction rate then, ``rest`` the observed rate minus it, with its ``interval`` at
+    95 % (the flip rates taken as exact); ``origin`` is "given" or "estimated".
+    """
+
+    expected: float
+    rest: float
+    interval: Interval
+    origin: str
+
+
+@dataclass(frozen=True)
+class Contradictions:
+    """The contradiction rate of LWCal, Eq. 6, split by what explains it; all rates in [0, 1] of the weighted rows.
+
+    ``observed`` with its Wilson ``interval``; ``expected`` is the rate if every label were right and the score
+    calibrated, the mean of min(p, 1 - p); ``excess`` = observed - expected, with the interval and the two-sided
+    p-value of no excess (both by the larger of the estimated and the null error). ``with_flips`` is None where
+    no flip rates are known. Intervals are None where fewer than four independent draws allow none.
+
+    An excess says that labels are wrong **or** the score is too sure: clean labels alone tell these apart. A
+    score that is not sure enough hides wrong labels in the same way.
+    """
+
+    n: int
+    observed: float
+    interval: Interval
+    expected: float
+    excess: float
+    excess_interval: Interval
+    p_value: float
+    with_flips: WithFlips | None
+
+    @property
+    def noise(self) -> float:
+        """What label noise explains: the excess, not below 0."""
+        return max(self.excess, 0.0)
+
+    @property
+    def noise_interval(self) -> Interval:
+        """The interval of ``noise``."""
+        if self.excess_interval is None:
+            return None
+        low, high = self.excess_interval
+        return max(low, 0.0), max(high, 0.0)
+
+    @property
+    def beyond_chance(self) -> bool:
+        """More contradictions than right labels of a calibrated score would show in 97.5 % of samples."""
+        return self.excess > 0 and self.p_value < SIGNIFICANCE
+
+
+def own_doubt(score: Floats) -> Floats:
+    """P(the true label contradicts the decision p >= .5) of a calibrated score, (n,): min(p, 1 - p)."""
+    return np.minimum(score, 1.0 - score)
+
+
+def recorded_labels(evidence: Evidence) -> Floats:
+    """The recorded labels (n,). Raises DoesNotExist where rows carry none."""
+    if evidence.label is None:
+        raise DoesNotExist(f"no label contradicts a score under {evidence.model.name}: its rows carry none")
+    return evidence.label
+
+
+def contradictions(evidence: Evidence, rates: FlipRates | None = None) -> Contradictions:
+    """Split the contradiction rate of ``evidence``; ``rates`` are used where its model states none.
+
+    Rows that belong together count as one draw in every error. Raises DoesNotExist where rows carry no label.
+    """
+    label = recorded_labels(evidence)
+    share = evidence.weight / evidence.weight.sum()
+    against = contradicts(evidence.score, label).astype(np.float64)
+    doubt = own_doubt(evidence.score)
+    excess, bounds, error = _compared(evidence, share, against, doubt)
+    return Contradictions(
+        n=evidence.n,
+        observed=float(share @ against),
+        interval=_wilson(evidence, share, against),
+        expected=float(share @ doubt),
+        excess=excess,
+        excess_interval=bounds,
+        p_value=p_value(excess, error),
+        with_flips=_with_flips(evidence, share, against, rates),
+    )
+
+
+def error_of_sum(evidence: Evidence, terms: Floats, null_squares: Floats) -> float:
+    """Standard error of the sum of ``terms`` (n,): the larger of the estimated and the null one.
+
+    ``null_squares`` (n,) are the variances of the terms if nothing were wrong; units widen it by their design
+    effect. The estimated error alone is 0 where no label contradicts, and accuses too often in small cells.
+    """
+    estimated = variance_of_sum(evidence, terms)
+    null = float(null_squares.sum())
+    if evidence.unit is not None:
+        alone = variance_of_sum(replace(evidence, unit=None), terms)
+        null *= max(estimated / alone, 1.0) if alone > 0 and np.isfinite(estimated) else 1.0
+    return float(np.sqrt(np.fmax(estimated, null)))
+
+
+def p_value(value: float, error: float) -> float:
+    """Two-sided normal p-value; 1 where there is neither a difference nor an error."""
+    if error > 0:
+        return float(2 * special.ndtr(-abs(value) / error))
+    return 1.0 if value == 0 else 0.0
+
+
+def row_squares(evidence: Evidence) -> Floats:
+    """Squared weight of the rows behind each entry, (n,), as shares of the total squared."""
+    return np.asarray(evidence.weight_squared / evidence.weight.sum() ** 2)
+
+
+def _compared(
+    evidence: Evidence, share: Floats, against: Floats, expected: Floats
+) -> tuple[float, Interval, float]:
+    """Observed minus expected contradictions, their interval and standard error."""
+    value = float(share @ (against - expected))
+    null = row_squares(evidence) * expected * (1 - expected)
+    error = error_of_sum(evidence, share * (against - expected), null)
+    if effective_draws(evidence) < FEWEST_DRAWS or not np.isfinite(error):
+        return value, None, error
+    return value, (value - Z * error, value + Z * error), error
+
+
+def _wilson(evidence: Evidence, share: Floats, against: Floats) -> Interval:
+    """Wilson's interval at the effective number of rows; units that depend count as fewer."""
+    trials = 1.0 / float(row_squares(evidence).sum())
+    if evidence.unit is not None:
+        terms = share * against
+        alone = variance_of_sum(replace(evidence, unit=None), terms)
+        together = variance_of_sum(evidence, terms)
+        trials /= max(together / alone, 1.0) if alone > 0 and np.isfinite(together) else 1.0
+    if effective_draws(evidence) < FEWEST_DRAWS:
+        return None
+    low, high = wilson(np.array([share @ against * trials]), np.array([trials]))
+    return max(float(low[0]), 0.0), min(float(high[0]), 1.0)
+
+
+def _with_flips(
+    evidence: Evidence, share: Floats, against: Floats, rates: FlipRates | None
+) -> WithFlips | None:
+    model = evidence.model
+    if isinstance(model, Noisy) and model.known:
+        origin = model.origin
+    elif rates is not None and rates.rho0.value + rates.rho1.value < 1:
+        model, origin = Noisy(rates.rho0.value, rates.rho1.value, origin="estimated"), "estimated"
+    else:
+        return None
+    assert isinstance(model, Labelled)
+    recorded, _, _ = model.two_point(evidence)
+    expected = np.where(evidence.score >= 0.5, 1.0 - recorded, recorded)
+    rest, interval, _ = _compared(evidence, share, against, expected)
+    return WithFlips(float(share @ expected), rest, interval, origin)
