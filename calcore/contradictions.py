@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from scipy import special
@@ -13,7 +14,6 @@ from calcore.evidence import Evidence
 from calcore.metrics.reliability import wilson
 from calcore.metrics.uncertainty import FEWEST_DRAWS, SIGNIFICANCE, Z, effective_draws, variance_of_sum
 from calcore.observation import Noisy
-from calcore.observation.labelled import Labelled
 from calcore.observation.priors import FlipRates
 from calcore.validation import Floats
 
@@ -24,14 +24,22 @@ Interval = tuple[float, float] | None
 class WithFlips:
     """What the stated or estimated flip rates would make of a calibrated score.
 
-    ``expected`` is the contradiction rate then, ``rest`` the observed rate minus it, with its ``interval`` at
-    95 % (the flip rates taken as exact); ``origin`` is "given" or "estimated".
+    ``expected`` is the contradiction rate then, with the outermost that the ``interval`` of both rates allow (None
+    for stated rates, which have none); ``rest`` is the observed rate minus it, and ``rest_interval`` adds the error
+    of the labels at 95 %. Below 0 the score is not sure enough. ``origin`` is "given", "counted" (on audited
+    rows) or "estimated".
     """
 
     expected: float
-    rest: float
     interval: Interval
+    rest: float
+    rest_interval: Interval
     origin: str
+
+    @property
+    def hidden(self) -> bool:
+        """Fewer contradictions than these flips would cause, beyond chance: unsure scores hide wrong labels."""
+        return self.rest_interval is not None and self.rest_interval[1] < 0
 
 
 @dataclass(frozen=True)
@@ -87,8 +95,10 @@ def recorded_labels(evidence: Evidence) -> Floats:
     return evidence.label
 
 
-def contradictions(evidence: Evidence, rates: FlipRates | None = None) -> Contradictions:
-    """Split the contradiction rate of ``evidence``; ``rates`` are used where its model states none.
+def contradictions(
+    evidence: Evidence, rates: FlipRates | None = None, origin: str = "estimated"
+) -> Contradictions:
+    """Split the contradiction rate of ``evidence``; ``rates`` of ``origin`` are used where its model states none.
 
     Rows that belong together count as one draw in every error. Raises DoesNotExist where rows carry no label.
     """
@@ -105,7 +115,7 @@ def contradictions(evidence: Evidence, rates: FlipRates | None = None) -> Contra
         excess=excess,
         excess_interval=bounds,
         p_value=p_value(excess, error),
-        with_flips=_with_flips(evidence, share, against, rates),
+        with_flips=_with_flips(evidence, share, against, rates, origin),
     )
 
 
@@ -162,17 +172,30 @@ def _wilson(evidence: Evidence, share: Floats, against: Floats) -> Interval:
 
 
 def _with_flips(
-    evidence: Evidence, share: Floats, against: Floats, rates: FlipRates | None
+    evidence: Evidence, share: Floats, against: Floats, rates: FlipRates | None, origin: str
 ) -> WithFlips | None:
     model = evidence.model
     if isinstance(model, Noisy) and model.known:
-        origin = model.origin
-    elif rates is not None and rates.rho0.value + rates.rho1.value < 1:
-        model, origin = Noisy(rates.rho0.value, rates.rho1.value, origin="estimated"), "estimated"
-    else:
+        recorded, _, _ = model.two_point(evidence)
+        expected = np.where(evidence.score >= 0.5, 1.0 - recorded, recorded)
+        rest, bounds, _ = _compared(evidence, share, against, expected)
+        return WithFlips(float(share @ expected), None, rest, bounds, model.origin)
+    if rates is None or rates.rho0.value + rates.rho1.value >= 1:
         return None
-    assert isinstance(model, Labelled)
-    recorded, _, _ = model.two_point(evidence)
-    expected = np.where(evidence.score >= 0.5, 1.0 - recorded, recorded)
-    rest, interval, _ = _compared(evidence, share, against, expected)
-    return WithFlips(float(share @ expected), rest, interval, origin)
+    expected = _flipped(evidence.score, rates.rho0.value, rates.rho1.value)
+    value = float(share @ expected)
+    rest, bounds, _ = _compared(evidence, share, against, expected)
+    ends = [
+        float(share @ _flipped(evidence.score, rho0, rho1))
+        for rho0, rho1 in product(rates.rho0.interval, rates.rho1.interval)
+    ]
+    low, high = max(min(ends), 0.0), min(max(ends), 1.0)
+    if bounds is not None:
+        bounds = bounds[0] - (high - value), bounds[1] + (value - low)
+    return WithFlips(value, (low, high), rest, bounds, origin)
+
+
+def _flipped(score: Floats, rho0: float, rho1: float) -> Floats:
+    """P(the recorded label contradicts the decision) of a calibrated score whose labels are flipped, (n,)."""
+    recorded = rho0 + (1.0 - rho0 - rho1) * score
+    return np.where(score >= 0.5, 1.0 - recorded, recorded)

@@ -77,14 +77,12 @@ def gate_grid(
     centers: Sequence[float] = CENTRES,
     widths: Sequence[float] = WIDTHS,
     present: tuple[float, float] = (GATE_START, GATE_WIDTH),
-    folds: Folds | None = None,
-    fit: CrossFit | None = None,
+    folds: int = 5,
 ) -> GateGrid:
     """rho at every setting, and the Brier score of Gated-LWCal where these labels may be ranked on.
 
     ``audit``: clean evidence of a random sample of rows of the same file. Every setting blends the same LWCal
-    maps with the score: they are fitted once a fold (``folds`` and ``fit`` take what is there already), and rho is
-    computed without the fold. The present setting is added to the grid where it is not on it. Raises
+    maps with the score: they are fitted once a fold, and rho is computed without the fold. The present setting is added to the grid where it is not on it. Raises
     DoesNotExist where rows carry no label.
     """
     d_hat = contradiction_rate(evidence)
@@ -96,9 +94,9 @@ def gate_grid(
     count = 0
     if basis.ranked != "no":
         try:
-            folds = folds or Folds.of(evidence)
-            count = folds.count
-            measured = _Measured.of(folds, fit or cross_fit(LWCal(), folds), d_hat, audit)
+            split = Folds.of(evidence, folds)
+            measured = _Measured.of(split, cross_fit(LWCal(), split), d_hat, audit)
+            count = split.count
         except InputError as reason:
             basis = RankingBasis(basis.case, "no", f"Not measured: {reason}.")
     level = 1 - 0.05 / max(len(grid) - 1, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from calcore.calibrators.loss_weighted import GATE_START, GATE_WIDTH, recommended
 
@@ -36,7 +37,7 @@ def protocol(d_hat: float, center: float = GATE_START, width: float = GATE_WIDTH
     ends = (0.0, center, center + width, 1.0)
     here = recommended(d_hat, center, width)
     rows = []
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends):
         score, action = recommended((low + high) / 2, center, width)
         rows.append(ProtocolRow(low, high, score, action, REASONS[score], (score, action) == here))
     return tuple(rows)

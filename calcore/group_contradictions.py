@@ -21,7 +21,7 @@ from calcore.validation import Floats, fraction
 #: Rows are compared with others of the same twentieth of the score axis; .5 is an edge.
 STRATA = 20
 #: Above this many rows scores are added up on a grid first; its buckets are a multiple of STRATA.
-MANY_ROWS, BUCKETS = 50_000, 240
+MANY_ROWS, BUCKETS = 100_000, 240
 #: A subgroup of fewer rows, or with fewer rows beside it, is not tested.
 FEWEST_ROWS = 20
 
@@ -185,9 +185,7 @@ class _Entries:
         error = error_of_sum(self.evidence, share * (values - mean), squares)
         return mean, (mean - Z * error, mean + Z * error)
 
-    def _difference(
-        self, inside: NDArray[np.bool_], rows: int
-    ) -> tuple[float, Interval, float, float]:
+    def _difference(self, inside: NDArray[np.bool_], rows: int) -> tuple[float, Interval, float, float]:
         """The stratified difference, its interval, p-value and standard error."""
         nothing = float("nan"), None, float("nan"), float("nan")
         if min(rows, self.evidence.n - rows) < FEWEST_ROWS:
