@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from scipy import special
@@ -24,8 +24,8 @@ Interval = tuple[float, float] | None
 class WithFlips:
     """What the stated or estimated flip rates would make of a calibrated score.
 
-    ``expected`` is the contradiction rate then, with the outermost that the ``interval`` of both rates allow (None
-    for stated rates, which have none); ``rest`` is the observed rate minus it, and ``rest_interval`` adds the error
+    ``expected`` is the contradiction rate then, with the ``interval`` that those of both rates allow (None for
+    stated rates, which have none); ``rest`` is the observed rate minus it, and ``rest_interval`` adds the error
     of the labels at 95 %. Below 0 the score is not sure enough. ``origin`` is "given", "counted" (on audited
     rows) or "estimated".
     """
@@ -109,7 +109,7 @@ def contradictions(
     excess, bounds, error = _compared(evidence, share, against, doubt)
     return Contradictions(
         n=evidence.n,
-        observed=float(share @ against),
+        observed=float(evidence.weight @ against / evidence.weight.sum()),
         interval=_wilson(evidence, share, against),
         expected=float(share @ doubt),
         excess=excess,
@@ -185,14 +185,30 @@ def _with_flips(
     expected = _flipped(evidence.score, rates.rho0.value, rates.rho1.value)
     value = float(share @ expected)
     rest, bounds, _ = _compared(evidence, share, against, expected)
-    ends = [
-        float(share @ _flipped(evidence.score, rho0, rho1))
-        for rho0, rho1 in product(rates.rho0.interval, rates.rho1.interval)
-    ]
-    low, high = max(min(ends), 0.0), min(max(ends), 1.0)
+    # linear in both rates: their distances to the ends add up as squares
+    side = np.where(evidence.score >= 0.5, 1.0, -1.0) * share
+    parts = (
+        (-float(side @ (1 - evidence.score)), rates.rho0.value, rates.rho0.interval),
+        (float(side @ evidence.score), rates.rho1.value, rates.rho1.interval),
+    )
+    below, above = squared_reach(parts)
+    low, high = max(value - np.sqrt(below), 0.0), min(value + np.sqrt(above), 1.0)
     if bounds is not None:
-        bounds = bounds[0] - (high - value), bounds[1] + (value - low)
-    return WithFlips(value, (low, high), rest, bounds, origin)
+        bounds = (
+            rest - float(np.hypot(rest - bounds[0], high - value)),
+            rest + float(np.hypot(bounds[1] - rest, value - low)),
+        )
+    return WithFlips(value, (float(low), float(high)), rest, bounds, origin)
+
+
+def squared_reach(parts: Iterable[tuple[float, float, tuple[float, float]]]) -> tuple[float, float]:
+    """How far below and above a sum of (slope, value, interval) reaches, squared (Zou and Donner 2008)."""
+    below = above = 0.0
+    for slope, value, (low, high) in parts:
+        down, up = (value - low, high - value) if slope >= 0 else (high - value, value - low)
+        below += (slope * down) ** 2
+        above += (slope * up) ** 2
+    return below, above
 
 
 def _flipped(score: Floats, rho0: float, rho1: float) -> Floats:

@@ -35,7 +35,8 @@ class GroupContradictions:
     ``difference`` is how much larger the excess is than that of the other rows at the same scores, with its
     95 % ``interval`` (before any allowance for having searched) and Holm-``adjusted`` p-value; ``chance`` is up to
     what difference chance alone gives this subgroup as one of all that are tested. NaN and None where there are
-    too few rows on either side. ``flagged``: significant and beyond the tolerance, in the bad direction.
+    too few rows on either side. ``flagged``: significant and beyond the tolerance, in the bad direction;
+    ``repeats``: an intersection of a subgroup that is flagged itself.
     """
 
     group: str
@@ -52,6 +53,7 @@ class GroupContradictions:
     adjusted: float
     chance: float
     flagged: bool
+    repeats: bool = False
 
     @property
     def tested(self) -> bool:
@@ -104,7 +106,21 @@ def group_contradictions(evidence: Evidence, *, tolerance: float = TOLERANCE) ->
         )
         for part, p in zip(found, adjusted, strict=True)
     ]
-    groups.sort(key=lambda one: (not one.flagged, not one.tested, -np.nan_to_num(one.difference, nan=-2.0)))
+    subgroups = evidence.membership.subgroups
+    flagged = {subgroups[one.position] for one in groups if one.flagged} if subgroups else set()
+    if flagged:
+        groups = [
+            replace(one, repeats=any(part in flagged for part in subgroups[one.position].parts))
+            for one in groups
+        ]
+    groups.sort(
+        key=lambda one: (
+            not one.flagged,
+            one.flagged and one.repeats,
+            not one.tested,
+            -np.nan_to_num(one.difference, nan=-2.0),
+        )
+    )
     return GroupSearch(tuple(groups), tested, tolerance, evidence.n)
 
 

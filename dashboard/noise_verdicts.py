@@ -72,14 +72,14 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
         (
             "Observed",
             w.rate(split.observed),
-            w.interval(split.interval, w.rate),
+            _interval(split.interval),
             "labels against the decision at 0.5",
         ),
         ("The model's own doubt", w.rate(split.expected), "exact", "if labels were right, scores calibrated"),
         (
             "Label noise (the excess)",
             w.rate(split.noise),
-            w.interval(split.noise_interval, w.rate),
+            _interval(split.noise_interval),
             f"observed less doubt, not below 0; p {w.p_value(split.p_value)}: {chance}",
         ),
     ]
@@ -89,7 +89,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
             (
                 "Expected with flips",
                 w.rate(flips.expected),
-                w.interval(flips.interval, w.rate) if flips.interval else "exact",
+                _interval(flips.interval) if flips.interval else "exact",
                 f"by {ORIGINS[flips.origin]}, on calibrated scores",
             )
         )
@@ -98,7 +98,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
                 "Left unexplained then",
                 _signed_points(flips.rest),
                 _signed_interval(flips.rest_interval),
-                "observed less expected with flips; below 0 the scores are not sure enough",
+                "below 0: the scores are not sure enough",
             )
         )
     if clean is not None:
@@ -106,7 +106,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
             (
                 "On clean audit labels",
                 w.rate(clean.observed),
-                w.interval(clean.interval, w.rate),
+                _interval(clean.interval),
                 f"what the model itself gets wrong, {w.rows(clean.n)}",
             )
         )
@@ -115,11 +115,18 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
 
 def _signed_points(value: float) -> str:
     text = w.points(value)
-    return f"{'−' if value < 0 else '+'}{text}" if not text.startswith("0 ") and "<" not in text else text
+    return text if text.startswith(("0\u00a0", "<")) else f"{'−' if value < 0 else '+'}{text}"
 
 
 def _signed_interval(bounds: tuple[float, float] | None) -> str:
-    return w.MISSING if bounds is None else f"{_signed_points(bounds[0])} to {_signed_points(bounds[1])}"
+    if bounds is None:
+        return w.MISSING
+    low, high = (_signed_points(end) for end in bounds)
+    return f"{low.split(w.PERCENT[0])[0]} to {high}"
+
+
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return w.MISSING if bounds is None else w.rates(*bounds)
 
 
 def groups(found: GroupSearch) -> Verdict:
@@ -140,7 +147,7 @@ def groups(found: GroupSearch) -> Verdict:
             word="No group's labels stand out",
         )
     first = flagged[0]
-    more = [one.group for one in _without_parts(flagged)[1:]]
+    more = [one.group for one in flagged[1:] if not one.repeats]
     others = f" Also: {w.listed(more)}." if more else ""
     return Verdict(
         Level.WATCH,
@@ -157,17 +164,6 @@ def _subgroups(count: int) -> str:
 
 def _by(group: GroupContradictions) -> str:
     return f"{w.points(group.difference)} {'more' if group.difference >= 0 else 'less'} often"
-
-
-def _without_parts(flagged: tuple[GroupContradictions, ...]) -> list[GroupContradictions]:
-    """Those named already are not named again in their intersections ("a" covers "a and b")."""
-    kept: list[GroupContradictions] = []
-    for one in flagged:
-        names = one.group.split(" and ")
-        if len(names) == 1 or not any(other.group in names for other in flagged):
-            kept.append(one)
-    # the verdict speaks of the first, whatever it is
-    return kept if kept and kept[0] is flagged[0] else [flagged[0], *kept]
 
 
 EXCESS_EXPLAINED = (

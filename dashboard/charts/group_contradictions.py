@@ -20,11 +20,12 @@ FLAGGED, PLAIN, CHANCE = "Stands out", "Could be chance, or small", "Up to here 
 def group_contradictions_chart(found: GroupSearch, *, top: int = 15) -> Chart:
     """The difference of each of the first ``top`` subgroups with its interval, the worst first.
 
+    Intersections of a subgroup that stands out itself are in the table only.
     The tick of each says up to what difference chance alone gives it as one of all that were tested; the band is
     the tolerance. Returns the dots, a table of every subgroup, and its words.
     """
     table = _table(found)
-    shown = [group for group in found.groups if group.tested][: max(top, 0)]
+    shown = [group for group in found.groups if group.tested and not group.repeats][: max(top, 0)]
     if not shown:
         message = "No subgroup has enough rows to be compared."
         return Chart(theme.nothing(message), table, message)

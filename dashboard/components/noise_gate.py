@@ -30,19 +30,13 @@ def contradictions(found: Analysis) -> None:
 def protocol(found: Analysis) -> None:
     """The paper's three recommendations, the present one marked, and what speaks against following it."""
     st.subheader("What the paper recommends", anchor=False)
-    table = pd.DataFrame(
-        [
-            {
-                "Here": "▶" if row.here else "",
-                "Contradiction rate": w.rates(row.low, row.high),
-                "Score": row.score,
-                "Action": row.action,
-                "Why": row.reason,
-            }
-            for row in services.protocol_of(found)
-        ]
-    )
-    st.table(table.set_index("Here"))
+    for row in services.protocol_of(found):
+        with st.container(border=row.here):
+            here = ":material/arrow_forward: **These labels:** " if row.here else ""
+            st.markdown(
+                f"{here}{escape(f'{w.rates(row.low, row.high)} of labels contradict')}: **{row.score}**. {row.action}"
+            )
+            st.caption(row.reason)
     fitted = services.gate_of(found)
     assert fitted is not None
     harm = services.harm_of(found, "GatedLWCal" if fitted.audit_.rho else "LWCal")

@@ -53,7 +53,7 @@ def prevalence(found: Analysis) -> None:
             {
                 "By": noise_verdicts.share_name(one),
                 "Share of positives": w.estimated(one.value),
-                "95 % interval": w.interval(one.interval, w.rate),
+                "95 % interval": w.MISSING if one.interval is None else w.rates(*one.interval),
                 "Rows": w.count(one.n),
             }
             for one in shares.shares
