@@ -42,14 +42,14 @@ def test_counted_rates_cover_the_share():
 
 def test_estimated_rates_cover_the_share_and_warn():
     inside = apart = 0
-    for seed in range(30):
+    for seed in range(15):
         score, noisy, _ = drawn(4000, seed)
         rates = flip_rates_from_forward_platt(score, noisy)
         found = prevalence(Noisy().evidence(score, noisy), estimated=rates)
         inside += found.best.interval[0] <= 0.5 <= found.best.interval[1]
         apart += found.apart and found.gap < 0
-    assert inside >= 27
-    assert apart >= 25
+    assert inside >= 13
+    assert apart >= 12
 
 
 def test_a_value_by_hand():
