@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from calcore.calibrators.loss_weighted import contradicts
@@ -15,6 +16,7 @@ from calcore.metrics.reliability import wilson
 from calcore.metrics.uncertainty import FEWEST_DRAWS, SIGNIFICANCE, Z, effective_draws, variance_of_sum
 from calcore.observation import Noisy
 from calcore.observation.priors import FlipRates
+from calcore.sums import sum_by
 from calcore.validation import Floats
 
 Interval = tuple[float, float] | None
@@ -119,18 +121,55 @@ def contradictions(
     )
 
 
-def error_of_sum(evidence: Evidence, terms: Floats, null_squares: Floats) -> float:
-    """Standard error of the sum of ``terms`` (n,): the larger of the estimated and the null one.
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Standard errors of sums of row terms, for many sums over the same rows.
 
-    ``null_squares`` (n,) are the variances of the terms if nothing were wrong; units widen it by their design
-    effect. The estimated error alone is 0 where no label contradicts, and accuses too often in small cells.
+    ``rows`` is the evidence as if every row were a draw of its own; ``units`` has one entry for each unit of rows
+    that belong together and ``unit`` (n,) is the place of each row's, both None where rows do not belong together.
     """
-    estimated = variance_of_sum(evidence, terms)
-    null = float(null_squares.sum())
-    if evidence.unit is not None:
-        alone = variance_of_sum(replace(evidence, unit=None), terms)
-        null *= max(estimated / alone, 1.0) if alone > 0 and np.isfinite(estimated) else 1.0
-    return float(np.sqrt(np.fmax(estimated, null)))
+
+    rows: Evidence
+    units: Evidence | None
+    unit: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Errors:
+        if evidence.unit is None:
+            return cls(evidence, None, None)
+        _, first, unit = np.unique(evidence.unit, return_index=True, return_inverse=True)
+        weight = sum_by(unit, evidence.weight, first.size)
+        rows = replace(evidence, unit=None)
+        units = replace(
+            rows.take(first), weight=weight, weight_squared=weight**2, rows=None, weighting="importance"
+        )
+        return cls(rows, units, unit)
+
+    def of_sum(self, terms: Floats, null_squares: Floats) -> float:
+        """The larger of the estimated and the null error of the sum of ``terms`` (n,).
+
+        ``null_squares`` (n,) are the variances of the terms if nothing were wrong; units widen them by their
+        design effect. The estimated error alone is 0 where no label contradicts, and accuses too often.
+        """
+        alone, together = self._variances(terms)
+        null = float(null_squares.sum()) * _ratio(together, alone)
+        return float(np.sqrt(np.fmax(together, null)))
+
+    def design_effect(self, terms: Floats) -> float:
+        """How much larger units make the variance of the sum of ``terms`` than independent rows would, at least 1."""
+        alone, together = self._variances(terms)
+        return _ratio(together, alone)
+
+    def _variances(self, terms: Floats) -> tuple[float, float]:
+        """Variance of the sum of ``terms`` (n,) over independent rows, and over units."""
+        alone = variance_of_sum(self.rows, terms)
+        if self.units is None or self.unit is None:
+            return alone, alone
+        return alone, variance_of_sum(self.units, sum_by(self.unit, terms, len(self.units)))
+
+
+def _ratio(together: float, alone: float) -> float:
+    return max(together / alone, 1.0) if alone > 0 and np.isfinite(together) else 1.0
 
 
 def p_value(value: float, error: float) -> float:
@@ -151,7 +190,7 @@ def _compared(
     """Observed minus expected contradictions, their interval and standard error."""
     value = float(share @ (against - expected))
     null = row_squares(evidence) * expected * (1 - expected)
-    error = error_of_sum(evidence, share * (against - expected), null)
+    error = Errors.of(evidence).of_sum(share * (against - expected), null)
     if effective_draws(evidence) < FEWEST_DRAWS or not np.isfinite(error):
         return value, None, error
     return value, (value - Z * error, value + Z * error), error
@@ -159,12 +198,8 @@ def _compared(
 
 def _wilson(evidence: Evidence, share: Floats, against: Floats) -> Interval:
     """Wilson's interval at the effective number of rows; units that depend count as fewer."""
-    trials = 1.0 / float(row_squares(evidence).sum())
-    if evidence.unit is not None:
-        terms = share * against
-        alone = variance_of_sum(replace(evidence, unit=None), terms)
-        together = variance_of_sum(evidence, terms)
-        trials /= max(together / alone, 1.0) if alone > 0 and np.isfinite(together) else 1.0
+    effect = Errors.of(evidence).design_effect(share * against)
+    trials = 1.0 / float(row_squares(evidence).sum()) / effect
     if effective_draws(evidence) < FEWEST_DRAWS:
         return None
     low, high = wilson(np.array([share @ against * trials]), np.array([trials]))

@@ -11,7 +11,7 @@ from scipy import special
 from calcore.audit import TOLERANCE
 from calcore.calibrators import LWCal
 from calcore.calibrators.loss_weighted import contradicts
-from calcore.contradictions import Interval, error_of_sum, own_doubt, p_value, recorded_labels
+from calcore.contradictions import Errors, Interval, own_doubt, p_value, recorded_labels
 from calcore.errors import DoesNotExist
 from calcore.evidence import Evidence, compress
 from calcore.metrics.uncertainty import LEVEL, SIGNIFICANCE, Z, holm
@@ -143,6 +143,7 @@ class _Entries:
     weight: Floats
     stratum: NDArray[np.int64]
     squares: Floats
+    errors: Errors
 
     @classmethod
     def of(cls, evidence: Evidence) -> _Entries:
@@ -156,6 +157,7 @@ class _Entries:
             weight=LWCal().fit(evidence.without_groups()).audit_.weights,
             stratum=np.minimum((evidence.score * STRATA).astype(np.int64), STRATA - 1),
             squares=evidence.weight_squared,
+            errors=Errors.of(evidence),
         )
 
     def group(self, position: int) -> _Compared:
@@ -198,7 +200,7 @@ class _Entries:
         if null is None or int(self.evidence.count[inside].sum()) < FEWEST_ROWS:
             return mean, None
         squares = np.where(inside, self.squares, 0.0) / total**2 * null
-        error = error_of_sum(self.evidence, share * (values - mean), squares)
+        error = self.errors.of_sum(share * (values - mean), squares)
         return mean, (mean - Z * error, mean + Z * error)
 
     def _difference(self, inside: NDArray[np.bool_], rows: int) -> tuple[float, Interval, float, float]:
@@ -221,7 +223,7 @@ class _Entries:
         terms = v * lever * (excess - centre[s])
         value = float(terms.sum())
         # alike in a stratum: each row contradicts at the stratum's own rate
-        error = error_of_sum(self.evidence, terms, self.squares * lever**2 * (rate * (1 - rate))[s])
+        error = self.errors.of_sum(terms, self.squares * lever**2 * (rate * (1 - rate))[s])
         if not np.isfinite(error):
             return nothing
         return value, (value - Z * error, value + Z * error), p_value(value, error), error

@@ -239,7 +239,11 @@ KINDS = {"score": "Mean score", "recorded": "Recorded labels", "audit": "Clean a
 
 def share_name(share: PositiveShare) -> str:
     """What a share of positives is, for a table."""
-    return KINDS.get(share.kind) or f"Corrected by {ORIGINS[share.source]}"
+    return KINDS.get(share.kind) or f"Without {share.source} flips"
+
+
+def _share_source(share: PositiveShare) -> str:
+    return "clean audit sample" if share.kind == "audit" else f"corrected by {ORIGINS[share.source]}"
 
 
 def prevalence(found: Prevalence) -> Verdict | None:
@@ -252,7 +256,7 @@ def prevalence(found: Prevalence) -> Verdict | None:
     interval = "" if best.interval is None else f", 95 % interval {w.rates(*best.interval)}"
     sentence = (
         f"Labels record {w.rate(recorded.value)} positive ({w.rows(recorded.n)}), about {w.estimated(best.value)} {known} "
-        f"({share_name(best)[:1].lower()}{share_name(best)[1:]}{interval}, {w.rows(best.n)})."
+        f"({_share_source(best)}{interval}, {w.rows(best.n)})."
     )
     if not found.apart:
         return Verdict(Level.GOOD, sentence, word="No difference beyond chance and the tolerance")

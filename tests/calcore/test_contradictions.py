@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from calcore.calibrators import LWCal
-from calcore.contradictions import contradictions
+from calcore.contradictions import Errors, contradictions
 from calcore.errors import DoesNotExist
+from calcore.metrics.uncertainty import variance_of_sum
 from calcore.observation import PU, Clean, Noisy
 from calcore.observation.priors import flip_rates_from_forward_platt
 
@@ -109,6 +110,18 @@ def test_ten_copies_of_a_row_are_one_draw():
     copied = contradictions(Clean().evidence(score, label, unit=unit))
     assert np.ptp(copied.interval) == pytest.approx(np.ptp(once.interval), rel=0.03)
     assert np.ptp(copied.excess_interval) == pytest.approx(np.ptp(once.excess_interval), rel=0.03)
+
+
+@pytest.mark.parametrize("weighting", ["importance", "frequency"])
+def test_errors_of_units_are_those_of_every_other_metric(weighting):
+    rng = np.random.default_rng(0)
+    score, label = drawn(400)
+    evidence = Noisy().evidence(
+        score, label, unit=rng.integers(0, 60, 400), weight=rng.integers(1, 4, 400), weighting=weighting
+    )
+    terms = rng.normal(size=400)
+    found = Errors.of(evidence).of_sum(terms, np.zeros(400))
+    assert found == pytest.approx(np.sqrt(variance_of_sum(evidence, terms)))
 
 
 def test_the_scale_of_importance_weights_does_not_matter_and_frequencies_are_rows():
