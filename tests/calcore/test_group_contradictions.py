@@ -50,6 +50,34 @@ def test_overlapping_groups_rarely_accuse_one():
     assert np.mean(alarms) <= 0.06
 
 
+@pytest.mark.parametrize("power", [0.5, 2.5])
+def test_scores_that_are_too_sure_or_not_sure_enough_for_everyone_accuse_no_group(power):
+    alarms = []
+    for seed in range(100):
+        score, _, groups = drawn(seed, 3000)
+        rate = score**power / (score**power + (1 - score) ** power)
+        rng = np.random.default_rng(1000 + seed)
+        label = (rng.random(3000) < rate) ^ (rng.random(3000) < 0.1)
+        found = group_contradictions(Noisy().evidence(score, label, groups=groups), tolerance=0)
+        alarms.append(bool(found.flagged))
+    assert np.mean(alarms) <= 0.06
+
+
+def test_weights_and_dependent_rows_rarely_accuse_a_group():
+    alarms = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        unit = rng.integers(0, 400, 1600)
+        score, group = rng.beta(0.7, 0.7, 1600), rng.integers(0, 6, 400)[unit]
+        # rows of a unit share the draw of their labels
+        label = rng.random(400)[unit] < score
+        evidence = Noisy().evidence(
+            score, label, groups=group[:, None] == np.arange(6), unit=unit, weight=rng.lognormal(0, 0.7, 1600)
+        )
+        alarms.append(bool(group_contradictions(evidence, tolerance=0).flagged))
+    assert np.mean(alarms) <= 0.06
+
+
 def test_equal_flips_have_a_larger_excess_where_the_model_is_surer():
     """Why the excess alone is not compared: groups 0-4 would all be accused."""
     score, label, groups = drawn(0, 40_000, rho0=0.25, rho1=0.25)
