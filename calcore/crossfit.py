@@ -106,16 +106,21 @@ def cross_fit(calibrator: Calibrator, folds: Folds) -> CrossFit:
     return CrossFit(clone(calibrator).fit(folds.evidence), tuple(maps), predicted)
 
 
+def fold_elsewhere(folds: Folds, other: Evidence) -> NDArray[np.int64]:
+    """The fold (n,) of each row of ``other``, made from the same file; -1 for rows that are not in the evidence."""
+    ours = np.arange(len(folds.evidence)) if folds.evidence.row is None else folds.evidence.row
+    theirs = np.arange(len(other)) if other.row is None else other.row
+    fold_of_row = np.full(int(max(ours.max(), theirs.max())) + 1, -1, dtype=np.int64)
+    fold_of_row[ours] = folds.row_fold
+    return fold_of_row[theirs]
+
+
 def predict_elsewhere(fit: CrossFit, folds: Folds, other: Evidence) -> Floats:
     """Predictions (n,) for the rows of ``other``, made from the same file.
 
     A row that is also in the evidence is predicted by the map that did not see it, another by the map of all.
     """
-    ours = np.arange(len(folds.evidence)) if folds.evidence.row is None else folds.evidence.row
-    theirs = np.arange(len(other)) if other.row is None else other.row
-    fold_of_row = np.full(int(max(ours.max(), theirs.max())) + 1, -1, dtype=np.int64)
-    fold_of_row[ours] = folds.row_fold
-    fold = fold_of_row[theirs]
+    fold = fold_elsewhere(folds, other)
     predicted = np.empty(len(other))
     for k, map_ in [(-1, fit.map), *enumerate(fit.fold_maps)]:
         inside = fold == k

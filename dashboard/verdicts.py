@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from calcore.audit import Audit, Gap, GroupFinding
-from calcore.calibrators import DEFAULT_NOISY, GateAudit
+from calcore.calibrators import DEFAULT_NOISY
 from calcore.comparison import Comparison, Entry
 from calcore.ingest import IngestReport
 from calcore.metrics import Estimate
-from calcore.observation.priors import FlipRates
 from calcore.sensitivity import Band
 from dashboard import wording as w
 
@@ -187,44 +186,6 @@ def group_line(group: GroupFinding) -> str:
     )
 
 
-def gate(audit: GateAudit, n: int) -> Verdict:
-    """Whether labels contradict the scores more than right labels would, and what the gate does about it."""
-    expected, excess = w.rate(audit.expected_d), audit.d_hat - audit.expected_d
-    found = (
-        f"Labels contradict the scores on {w.rate(audit.d_hat)} of rows; {expected} would be expected if the labels "
-        "were right and the scores calibrated."
-    )
-    if excess > 0.01:
-        found += (
-            f" That is about {w.rows(excess * n)} more than expected: check the least trusted labels first."
-        )
-    if audit.rho == 0:
-        back = "The gate stays shut: Gated-LWCal uses its map in full."
-    elif audit.rho < 1:
-        back = f"The gate is {w.rate(audit.rho)} open: Gated-LWCal goes that far back to the raw score."
-    else:
-        back = "The gate is fully open: Gated-LWCal leaves the score as it is."
-    if excess <= 0.01:
-        # an unsure model contradicts right labels too: that alone is no alarm
-        return Verdict(Level.GOOD, f"{found} {back}", word="No more contradictions than expected")
-    level, word = {
-        "LWCal": (Level.WATCH, "Some contradictions"),
-        "Gated-LWCal": (Level.WATCH, "Many contradictions"),
-    }.get(audit.score, (Level.BAD, "Too many contradictions"))
-    return Verdict(level, f"{found} {back}", word=word)
-
-
-def recommendation(audit: GateAudit, harm_at_n: float | None) -> str:
-    """The paper's recommendation by the contradiction rate, with what it would do to scores that are right."""
-    text = f"By the contradiction rate alone: {audit.score}. {audit.action}"
-    if harm_at_n is None:
-        return text
-    return (
-        f"{text} But LWCal sharpens: if these scores were right it would move them by {w.points(harm_at_n)}. Use it "
-        "only if Compare shows on clean labels that it helps."
-    )
-
-
 def data_line(report: IngestReport) -> str:
     """Data quality in a line."""
     parts = [report.sentence() + "."]
@@ -314,16 +275,3 @@ def sensitivity(error: Band, event_rate: Band) -> str:
     )
     rates = w.rate(event_rate.low), w.rate(event_rate.high)
     return text + (f" and the event rate {rates[0]} to {rates[1]}." if rates[0] != rates[1] else ".")
-
-
-def audited(rates: FlipRates) -> Verdict:
-    """What the audited rows say of the recorded labels: how often they are wrong."""
-    found = rates.disagreement
-    sentence = (
-        f"On {w.rows(found.n)} with a clean label too, the recorded one is wrong on {w.rate(found.value)} (95 % interval "
-        f"{w.rates(*found.interval)})."
-    )
-    few = found.interval[1] < 0.05
-    return Verdict(
-        Level.GOOD if few else Level.WATCH, sentence, word="Few wrong labels" if few else "Wrong labels"
-    )

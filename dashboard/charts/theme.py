@@ -45,6 +45,8 @@ DIVERGING = (
     (0.75, "#DDA574"),
     (1.0, "#E0661A"),
 )
+#: From nothing (grey) to all (orange); MARK can be read on all of it.
+SEQUENTIAL = ((0.0, "#C4C4C4"), (0.5, "#DDA574"), (1.0, "#E0661A"))
 #: Dots on coloured cells: dark with a light rim, so that they show on every shade and on both pages.
 MARK, MARK_RIM = "#111111", "#FFFFFF"
 #: Laid over the cells of a heatmap to be hovered and clicked; a selected cell is dimmed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import services, verdicts
+from dashboard import noise_verdicts, services, verdicts
 from dashboard import wording as w
 from dashboard.charts.reliability import reliability_chart
 from dashboard.components.page import VIEWS, assumptions, banner, draw, head, measured_on, require_analysis
@@ -69,8 +69,8 @@ def gate(found: Analysis) -> None:
         return
     rates = services.audited_flip_rates(found.ingested)
     if rates is not None:
-        banner(verdicts.audited(rates))
-    banner(verdicts.gate(fitted.audit_, found.evidence.n))
+        banner(noise_verdicts.audited(rates))
+    banner(noise_verdicts.gate(fitted.audit_, services.contradictions_of(found), found.settings.tolerance))
     st.page_link(VIEWS["noise"], label="Labels to check first", icon=":material/rule:")
 
 

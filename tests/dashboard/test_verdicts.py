@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calcore.audit import audit
-from calcore.calibrators import GatedLWCal, Identity, Isotonic, Platt
+from calcore.calibrators import Identity, Isotonic, Platt
 from calcore.comparison import compare
 from calcore.observation import Clean, Noisy
 from dashboard import verdicts
@@ -82,25 +82,6 @@ def test_noisy_labels_are_never_called_plain():
     corrected = verdicts.overall(audit(Noisy(0.3, 0.3).evidence(score, flipped)))
     assert corrected.sentence.startswith("Noise-corrected")
     assert corrected.level is Level.GOOD
-
-
-@pytest.mark.parametrize(
-    "flips, word",
-    [
-        (0.0, "No more contradictions than expected"),
-        (0.1, "Some contradictions"),
-        (0.3, "Many contradictions"),
-        (0.45, "Too many contradictions"),
-    ],
-)
-def test_the_gate_says_how_far_it_is_open(flips, word):
-    rng = np.random.default_rng(0)
-    score = rng.beta(0.4, 0.4, 4000)
-    label = (rng.random(4000) < score).astype(float)
-    flipped = np.where(rng.random(4000) < flips, 1 - label, label)
-    gate = GatedLWCal().fit(score, flipped).audit_
-    assert verdicts.gate(gate, 10).title == word
-    assert "would be expected if the labels were right" in verdicts.gate(gate, 10).sentence
 
 
 def test_noisy_labels_alone_are_not_ranked_and_suggest_no_change():

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 import dashboard.charts
+from calcore.gate_grid import gate_grid
+from calcore.group_contradictions import group_contradictions
 from dashboard.charts import theme
 from dashboard.charts.comparison import differences_chart, error_against_loss
 from dashboard.charts.gate import gate_chart
+from dashboard.charts.gate_grid import gate_grid_chart
+from dashboard.charts.group_contradictions import group_contradictions_chart
 from dashboard.charts.groups import group_error_bars
 from dashboard.charts.heatmap import cell_heatmap
 from dashboard.charts.maps import maps_chart
@@ -30,6 +34,8 @@ def charts(sample, audited, gate, comparison, maps):
         "groups": group_error_bars(audited.groups, reference=audited.error.value),
         "weights": weights_histogram(gate, sample.score, sample.noisy),
         "gate": gate_chart(gate),
+        "gate grid": gate_grid_chart(gate_grid(sample.evidence)),
+        "group contradictions": group_contradictions_chart(group_contradictions(sample.evidence)),
         "error against loss": error_against_loss(comparison),
         "differences": differences_chart(comparison, "Brier"),
         "maps": maps_chart([("<i>map</i>", maps[0][1]), *maps], sample.score),
@@ -75,7 +81,10 @@ def test_labels_and_titles_escape_markup(charts):
 
 def _hovers(trace):
     text = trace.hovertext
-    return [] if text is None else [text] if isinstance(text, str) else list(text)
+    if text is None or isinstance(text, str):
+        return [] if text is None else [text]
+    # a heatmap has a row of texts for each row of cells
+    return [line for part in text for line in ([part] if isinstance(part, str) else part)]
 
 
 def test_no_chart_sends_rows(charts, sample):

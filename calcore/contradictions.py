@@ -1,0 +1,252 @@
+"""Where contradictions come from: the model's own doubt, or labels that are recorded wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calcore.calibrators.loss_weighted import contradicts
+from calcore.errors import DoesNotExist
+from calcore.evidence import Evidence
+from calcore.metrics.reliability import wilson
+from calcore.metrics.uncertainty import FEWEST_DRAWS, SIGNIFICANCE, Z, effective_draws, variance_of_sum
+from calcore.observation import Noisy
+from calcore.observation.priors import FlipRates
+from calcore.sums import sum_by
+from calcore.validation import Floats
+
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class WithFlips:
+    """What the stated or estimated flip rates would make of a calibrated score.
+
+    ``expected`` is the contradiction rate then, with the ``interval`` that those of both rates allow (None for
+    stated rates, which have none); ``rest`` is the observed rate minus it, and ``rest_interval`` adds the error
+    of the labels at 95 %. Below 0 the score is not sure enough. ``origin`` is "given", "counted" (on audited
+    rows) or "estimated".
+    """
+
+    expected: float
+    interval: Interval
+    rest: float
+    rest_interval: Interval
+    origin: str
+
+    @property
+    def hidden(self) -> bool:
+        """Fewer contradictions than these flips would cause, beyond chance: unsure scores hide wrong labels."""
+        return self.rest_interval is not None and self.rest_interval[1] < 0
+
+
+@dataclass(frozen=True)
+class Contradictions:
+    """The contradiction rate of LWCal, Eq. 6, split by what explains it; all rates in [0, 1] of the weighted rows.
+
+    ``observed`` with its Wilson ``interval``; ``expected`` is the rate if every label were right and the score
+    calibrated, the mean of min(p, 1 - p); ``excess`` = observed - expected, with the interval and the two-sided
+    p-value of no excess (both by the larger of the estimated and the null error). ``with_flips`` is None where
+    no flip rates are known. Intervals are None where fewer than four independent draws allow none.
+
+    An excess says that labels are wrong **or** the score is too sure: clean labels alone tell these apart. A
+    score that is not sure enough hides wrong labels in the same way.
+    """
+
+    n: int
+    observed: float
+    interval: Interval
+    expected: float
+    excess: float
+    excess_interval: Interval
+    p_value: float
+    with_flips: WithFlips | None
+
+    @property
+    def noise(self) -> float:
+        """What label noise explains: the excess, not below 0."""
+        return max(self.excess, 0.0)
+
+    @property
+    def noise_interval(self) -> Interval:
+        """The interval of ``noise``."""
+        if self.excess_interval is None:
+            return None
+        low, high = self.excess_interval
+        return max(low, 0.0), max(high, 0.0)
+
+    @property
+    def beyond_chance(self) -> bool:
+        """More contradictions than right labels of a calibrated score would show in 97.5 % of samples."""
+        return self.excess > 0 and self.p_value < SIGNIFICANCE
+
+
+def own_doubt(score: Floats) -> Floats:
+    """P(the true label contradicts the decision p >= .5) of a calibrated score, (n,): min(p, 1 - p)."""
+    return np.minimum(score, 1.0 - score)
+
+
+def recorded_labels(evidence: Evidence) -> Floats:
+    """The recorded labels (n,). Raises DoesNotExist where rows carry none."""
+    if evidence.label is None:
+        raise DoesNotExist(f"no label contradicts a score under {evidence.model.name}: its rows carry none")
+    return evidence.label
+
+
+def contradictions(
+    evidence: Evidence, rates: FlipRates | None = None, origin: str = "estimated"
+) -> Contradictions:
+    """Split the contradiction rate of ``evidence``; ``rates`` of ``origin`` are used where its model states none.
+
+    Rows that belong together count as one draw in every error. Raises DoesNotExist where rows carry no label.
+    """
+    label = recorded_labels(evidence)
+    share = evidence.weight / evidence.weight.sum()
+    against = contradicts(evidence.score, label).astype(np.float64)
+    doubt = own_doubt(evidence.score)
+    excess, bounds, error = _compared(evidence, share, against, doubt)
+    return Contradictions(
+        n=evidence.n,
+        observed=float(evidence.weight @ against / evidence.weight.sum()),
+        interval=_wilson(evidence, share, against),
+        expected=float(share @ doubt),
+        excess=excess,
+        excess_interval=bounds,
+        p_value=p_value(excess, error),
+        with_flips=_with_flips(evidence, share, against, rates, origin),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Standard errors of sums of row terms, for many sums over the same rows.
+
+    ``rows`` is the evidence as if every row were a draw of its own; ``units`` has one entry for each unit of rows
+    that belong together and ``unit`` (n,) is the place of each row's, both None where rows do not belong together.
+    """
+
+    rows: Evidence
+    units: Evidence | None
+    unit: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Errors:
+        if evidence.unit is None:
+            return cls(evidence, None, None)
+        _, first, unit = np.unique(evidence.unit, return_index=True, return_inverse=True)
+        weight = sum_by(unit, evidence.weight, first.size)
+        rows = replace(evidence, unit=None)
+        units = replace(
+            rows.take(first), weight=weight, weight_squared=weight**2, rows=None, weighting="importance"
+        )
+        return cls(rows, units, unit)
+
+    def of_sum(self, terms: Floats, null_squares: Floats) -> float:
+        """The larger of the estimated and the null error of the sum of ``terms`` (n,).
+
+        ``null_squares`` (n,) are the variances of the terms if nothing were wrong; units widen them by their
+        design effect. The estimated error alone is 0 where no label contradicts, and accuses too often.
+        """
+        alone, together = self._variances(terms)
+        null = float(null_squares.sum()) * _ratio(together, alone)
+        return float(np.sqrt(np.fmax(together, null)))
+
+    def design_effect(self, terms: Floats) -> float:
+        """How much larger units make the variance of the sum of ``terms`` than independent rows would, at least 1."""
+        alone, together = self._variances(terms)
+        return _ratio(together, alone)
+
+    def _variances(self, terms: Floats) -> tuple[float, float]:
+        """Variance of the sum of ``terms`` (n,) over independent rows, and over units."""
+        alone = variance_of_sum(self.rows, terms)
+        if self.units is None or self.unit is None:
+            return alone, alone
+        return alone, variance_of_sum(self.units, sum_by(self.unit, terms, len(self.units)))
+
+
+def _ratio(together: float, alone: float) -> float:
+    return max(together / alone, 1.0) if alone > 0 and np.isfinite(together) else 1.0
+
+
+def p_value(value: float, error: float) -> float:
+    """Two-sided normal p-value; 1 where there is neither a difference nor an error."""
+    if error > 0:
+        return float(2 * special.ndtr(-abs(value) / error))
+    return 1.0 if value == 0 else 0.0
+
+
+def row_squares(evidence: Evidence) -> Floats:
+    """Squared weight of the rows behind each entry, (n,), as shares of the total squared."""
+    return np.asarray(evidence.weight_squared / evidence.weight.sum() ** 2)
+
+
+def _compared(
+    evidence: Evidence, share: Floats, against: Floats, expected: Floats
+) -> tuple[float, Interval, float]:
+    """Observed minus expected contradictions, their interval and standard error."""
+    value = float(share @ (against - expected))
+    null = row_squares(evidence) * expected * (1 - expected)
+    error = Errors.of(evidence).of_sum(share * (against - expected), null)
+    if effective_draws(evidence) < FEWEST_DRAWS or not np.isfinite(error):
+        return value, None, error
+    return value, (value - Z * error, value + Z * error), error
+
+
+def _wilson(evidence: Evidence, share: Floats, against: Floats) -> Interval:
+    """Wilson's interval at the effective number of rows; units that depend count as fewer."""
+    effect = Errors.of(evidence).design_effect(share * against)
+    trials = 1.0 / float(row_squares(evidence).sum()) / effect
+    if effective_draws(evidence) < FEWEST_DRAWS:
+        return None
+    low, high = wilson(np.array([share @ against * trials]), np.array([trials]))
+    return max(float(low[0]), 0.0), min(float(high[0]), 1.0)
+
+
+def _with_flips(
+    evidence: Evidence, share: Floats, against: Floats, rates: FlipRates | None, origin: str
+) -> WithFlips | None:
+    model = evidence.model
+    if isinstance(model, Noisy) and model.known:
+        recorded, _, _ = model.two_point(evidence)
+        expected = np.where(evidence.score >= 0.5, 1.0 - recorded, recorded)
+        rest, bounds, _ = _compared(evidence, share, against, expected)
+        return WithFlips(float(share @ expected), None, rest, bounds, model.origin)
+    if rates is None or rates.rho0.value + rates.rho1.value >= 1:
+        return None
+    expected = _flipped(evidence.score, rates.rho0.value, rates.rho1.value)
+    value = float(share @ expected)
+    rest, bounds, _ = _compared(evidence, share, against, expected)
+    # linear in both rates: their distances to the ends add up as squares
+    side = np.where(evidence.score >= 0.5, 1.0, -1.0) * share
+    parts = (
+        (-float(side @ (1 - evidence.score)), rates.rho0.value, rates.rho0.interval),
+        (float(side @ evidence.score), rates.rho1.value, rates.rho1.interval),
+    )
+    below, above = squared_reach(parts)
+    low, high = max(value - np.sqrt(below), 0.0), min(value + np.sqrt(above), 1.0)
+    if bounds is not None:
+        bounds = (
+            rest - float(np.hypot(rest - bounds[0], high - value)),
+            rest + float(np.hypot(bounds[1] - rest, value - low)),
+        )
+    return WithFlips(value, (float(low), float(high)), rest, bounds, origin)
+
+
+def squared_reach(parts: Iterable[tuple[float, float, tuple[float, float]]]) -> tuple[float, float]:
+    """How far below and above a sum of (slope, value, interval) reaches, squared (Zou and Donner 2008)."""
+    below = above = 0.0
+    for slope, value, (low, high) in parts:
+        down, up = (value - low, high - value) if slope >= 0 else (high - value, value - low)
+        below += (slope * down) ** 2
+        above += (slope * up) ** 2
+    return below, above
+
+
+def _flipped(score: Floats, rho0: float, rho1: float) -> Floats:
+    """P(the recorded label contradicts the decision) of a calibrated score whose labels are flipped, (n,)."""
+    recorded = rho0 + (1.0 - rho0 - rho1) * score
+    return np.where(score >= 0.5, 1.0 - recorded, recorded)
