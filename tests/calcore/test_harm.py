@@ -53,11 +53,30 @@ def test_labels_do_not_matter():
     assert harm_check(Isotonic(), one) == harm_check(Isotonic(), other)
 
 
-def test_flips_are_added_where_rates_are_known():
+def test_known_flips_are_added_and_told():
     flipped = harm_check(Platt(), evidence(model=Noisy(0.2, 0.1)))
     assert flipped.with_flips > flipped.at_n
-    assert harm_check(Platt(), evidence(model=Noisy())).with_flips is None
+    assert flipped.flips == (0.2, 0.1)
     assert harm_check(Platt(), evidence()).with_flips is None
+    by_group = Noisy({"a": 0.2}, {"a": 0.1})
+    grouped = evidence(model=by_group, flip_group=np.repeat("a", 449))
+    assert harm_check(Platt(), grouped, draws=2).with_flips is None
+
+
+def test_estimated_flips_are_added_and_not_told():
+    """Platt takes flips of a third for the truth; who knew of them would move right scores little."""
+    rng = np.random.default_rng(0)
+    score = rng.random(5000)
+    recorded = rng.random(5000) < 0.33 + 0.34 * score
+    found = harm_check(Platt(), Noisy().evidence(score, recorded), draws=5)
+    # flips towards one half move U(0, 1) by .33 times |1 - 2 p|, .165 on average
+    assert found.with_flips == pytest.approx(0.165, abs=0.03)
+    assert found.flips == pytest.approx((0.33, 0.33), abs=0.1)
+    assert found.at_n < 0.02
+
+
+def test_one_class_of_labels_has_no_flips():
+    assert harm_check(Platt(), Noisy().evidence([0.2, 0.5, 0.8], [1, 1, 1]), draws=2).with_flips is None
 
 
 def test_positives_only_say_nothing_of_the_population():

@@ -19,6 +19,12 @@ def app() -> AppTest:
     return at.run()
 
 
+@pytest.fixture
+def few_calibrators(monkeypatch):
+    """Compare starts with three quick calibrators: for tests that are about what they are measured on."""
+    monkeypatch.setattr("dashboard.services.comparing.NOISE_AWARE", ("Identity", "LWCal", "Platt"))
+
+
 def csv_bytes(
     n: int = 400, seed: int = 0, flips: float = 0.0, header: str = "score,label,region", power: float = 1.0
 ) -> bytes:

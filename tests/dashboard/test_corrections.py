@@ -11,6 +11,8 @@ from tests.dashboard.conftest import csv_bytes, messages, of_file, upload
 from tests.dashboard.lists import as_csv, bring, buttons, compared, filled, held, noisy, opened, the_list
 from tests.dashboard.test_views import go
 
+pytestmark = pytest.mark.usefixtures("few_calibrators")
+
 
 def corrected_list(app):
     go(app, "noise")

@@ -14,6 +14,8 @@ from tests.dashboard.test_label_meanings import opened as opened_weak
 from tests.dashboard.test_views import go
 from tests.dashboard.weak_files import weak_file
 
+pytestmark = pytest.mark.usefixtures("few_calibrators")
+
 
 def test_draw_fill_bring_back_and_rank(app):
     data, truth = noisy()
