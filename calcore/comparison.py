@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from calcore.metrics.differences import Difference
 from calcore.metrics.pairs import Pairs
 from calcore.metrics.results import Estimate
 from calcore.metrics.scores import LOG_CLIP
+from calcore.provenance import harm_warning
 from calcore.ranking import RankingBasis, ranking_basis
 from calcore.validation import Floats
 
@@ -163,7 +164,7 @@ def compare(
                 )
             )
     basis = ranking_basis(evidence if recorded is None else recorded, audit)
-    winner, tied, verdict = _winner(entries, pairs, basis, ranked_on)
+    winner, tied, verdict = winner_of(entries, pairs, basis, ranked_on)
     return Comparison(
         entries=tuple(entries),
         reference=reference,
@@ -207,21 +208,10 @@ def _entry(
     harm: Harm | None,
     ranked_on: str,
 ) -> Entry:
-    bins = pairs.bins
-    values: dict[str, Estimate] = {
-        "ECE": metrics.ece(out_of_fold, bins),
-        "adaptive ECE": metrics.adaptive_ece(out_of_fold, bins),
-        "Brier": metrics.brier(out_of_fold),
-        "log loss": metrics.log_loss(out_of_fold, pairs.clip),
-        "AUC": metrics.auc(out_of_fold),
-        "macro-F1": metrics.macro_f1(out_of_fold),
-    }
-    if ranked_on == "MC":
-        values["MC"] = metrics.multicalibration_error(out_of_fold, bins)
+    values = measures(out_of_fold, pairs, ranked_on)
     outputs = predict_rows(fit.map, work)
     at_ends = work.covariate_weight @ ((outputs == 0) | (outputs == 1)) / work.covariate_weight.sum()
     change = metrics.auc(work.with_score(outputs)).value - metrics.auc(work).value
-    mean = float(out_of_fold.mass @ out_of_fold.score / out_of_fold.mass.sum())
     return Entry(
         name=name,
         title=title,
@@ -231,9 +221,28 @@ def _entry(
         auc_change=change,
         share_at_ends=float(at_ends),
         slope=log_odds_slope(work.score, outputs, work.covariate_weight),
-        mean_prediction=mean,
+        mean_prediction=mean_score(out_of_fold),
         fit=fit,
     )
+
+
+def measures(evidence: Evidence, pairs: Pairs, ranked_on: str) -> dict[str, Estimate]:
+    """Every metric of a comparison by name."""
+    values: dict[str, Estimate] = {
+        "ECE": metrics.ece(evidence, pairs.bins),
+        "adaptive ECE": metrics.adaptive_ece(evidence, pairs.bins),
+        "Brier": metrics.brier(evidence),
+        "log loss": metrics.log_loss(evidence, pairs.clip),
+        "AUC": metrics.auc(evidence),
+        "macro-F1": metrics.macro_f1(evidence),
+    }
+    if ranked_on == "MC":
+        values["MC"] = metrics.multicalibration_error(evidence, pairs.bins)
+    return values
+
+
+def mean_score(evidence: Evidence) -> float:
+    return float(evidence.mass @ evidence.score / evidence.mass.sum())
 
 
 def log_odds_slope(score: Floats, output: Floats, weight: Floats, clip: float = 1e-6) -> float:
@@ -244,7 +253,7 @@ def log_odds_slope(score: Floats, output: Floats, weight: Floats, clip: float = 
     return float(weight @ (x * y) / spread) if spread > 1e-12 * weight.sum() else float("nan")
 
 
-def _winner(
+def winner_of(
     entries: list[Entry],
     pairs: Pairs,
     basis: RankingBasis,
@@ -272,63 +281,3 @@ def _winner(
         (best.name, *(entry.name for entry in tied)),
         f"{prefix}No clear winner: {best.title} has the lowest {ranked_on}, not separated from {shown}.",
     )
-
-
-#: Harm of at most this, one point, is not warned of where no gain can be measured.
-NOTABLE_HARM = 0.01
-
-
-def harm_warning(entry: Entry, reference: str, basis: RankingBasis) -> str | None:
-    """A warning where the method would move right scores further than it improved these; None otherwise."""
-    if entry.harm is None or entry.name == reference:
-        return None
-    moved = f"{entry.title} would move scores that are right by {_points(entry.harm.at_n)} on average"
-    if basis.ranked == "no":
-        if entry.harm.at_n <= NOTABLE_HARM:
-            return None
-        return f"{moved}, and no gain can be measured on these labels: it may do more harm than good"
-    gain = max(-entry.differences["ECE"].value, 0.0)
-    if entry.harm.at_n <= gain:
-        return None
-    return f"{moved} and improved the ECE of these by {_points(gain)}: it may do more harm than good"
-
-
-def _points(value: float) -> str:
-    """A distance of probabilities in percentage points."""
-    return f"{100 * value:.1f} points"
-
-
-def with_provenance(
-    map_: CalibrationMap,
-    entry: Entry,
-    basis: RankingBasis,
-    data_sha256: str | None,
-    created: str | None,
-    reference: str = "Identity",
-) -> CalibrationMap:
-    """The map with where it comes from: data fingerprint, out-of-fold metrics, harm check, ranking basis.
-
-    It carries a warning where its method would move right scores further than it improved these.
-    """
-    values: dict[str, object] = {
-        name: {
-            "value": None if np.isnan(found.value) else found.value,
-            "interval": None if found.interval is None else list(found.interval),
-            "n": found.n,
-            "basis": found.basis,
-        }
-        for name, found in entry.metrics.items()
-    }
-    if entry.harm is not None:
-        harm = entry.harm
-        values["harm"] = {"at_n": harm.at_n, "at_20000": harm.at_large, "n": harm.n}
-        if harm.with_flips is not None and harm.flips is not None:
-            values["harm with flips"] = {
-                "at_n": harm.with_flips,
-                "rho0": harm.flips[0],
-                "rho1": harm.flips[1],
-            }
-    values["ranking"] = {"case": basis.case, "ranked": basis.ranked}
-    warning = harm_warning(entry, reference, basis)
-    warnings = map_.warnings if warning is None else (*map_.warnings, warning)
-    return replace(map_, data_sha256=data_sha256, created=created, metrics=values, warnings=warnings)

@@ -7,18 +7,21 @@ ingested.columns.score
 
 from calcore.subgroups import MISSING
 
-from .choices import Choices, FileFormat, LabelMapping, Question, Roles, answer
+from .choices import Choices, ClassView, FileFormat, LabelMapping, Question, Roles, answer
 from .columns import Columns
 from .interpret import Ingested, interpret
 from .parsed import Parsed
 from .read import parse, read
 from .report import ColumnInfo, IngestReport, Refused
 from .returned import LIST, Returned, positions, read_returned
+from .several_scores import TOP, ScoreColumns, score_columns
 
 __all__ = [
     "LIST",
     "MISSING",
+    "TOP",
     "Choices",
+    "ClassView",
     "ColumnInfo",
     "Columns",
     "FileFormat",
@@ -30,10 +33,12 @@ __all__ = [
     "Refused",
     "Returned",
     "Roles",
+    "ScoreColumns",
     "answer",
     "interpret",
     "parse",
     "positions",
     "read",
     "read_returned",
+    "score_columns",
 ]

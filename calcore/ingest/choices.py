@@ -67,6 +67,20 @@ class LabelMapping:
 
 
 @dataclass(frozen=True)
+class ClassView:
+    """Score ``columns`` of the classes of one model, and how to look at them.
+
+    ``view`` is one of the columns, for that class against the rest, or "top", for each row's likeliest class: is it
+    right? ``label`` holds the classes, ``audit`` the checked ones.
+    """
+
+    columns: tuple[str, ...]
+    label: str
+    view: str = "top"
+    audit: str | None = None
+
+
+@dataclass(frozen=True)
 class Choices:
     """Everything a user may decide; None means "guess, and ask where a guess could be wrong"."""
 
@@ -77,6 +91,9 @@ class Choices:
     audit_mapping: LabelMapping | None = None
     day_first: bool | None = None
     top_groups: int | None = None
+    classes: ClassView | None = None
+    #: Score columns of other models on the same rows.
+    rivals: tuple[str, ...] = ()
     max_rows: int | None = None
     max_bytes: int | None = None
 

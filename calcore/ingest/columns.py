@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -212,6 +212,8 @@ class Columns:
     weight: np.ndarray | None
     time: np.ndarray | None
     groups: pd.DataFrame
+    #: Scores of rival models by column, in [0, 1], NaN where there is none.
+    rivals: Mapping[str, np.ndarray] = field(default_factory=dict)
     _unit: Callable[[], np.ndarray] | None = field(default=None, repr=False)
     _line: Callable[[], np.ndarray] | None = field(default=None, repr=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from .readers import (
     read_confidence,
     read_groups,
     read_label,
+    read_rivals,
     read_score,
     read_source,
     read_time,
@@ -28,7 +29,8 @@ from .readers import (
     refuse_zero_weights,
 )
 from .report import ColumnInfo, IngestReport, Refused
-from .roles import check_roles, guess_roles, many_valued
+from .roles import check_rivals, check_roles, guess_roles, many_valued
+from .several_scores import as_seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +64,18 @@ def interpret(parsed: Parsed, choices: Choices | None = None) -> Ingested:
             f"{parsed.filename} has {parsed.rows_read:,} rows and the limit is {choices.max_rows:,}; take a "
             "sample of the rows or read it with the library (calcore.ingest.read), which has no limit."
         )
+    parsed, choices = as_seen(parsed, choices)
     columns = parsed.columns
     roles = guess_roles(columns) if choices.roles is None else choices.roles
+    roles = replace(roles, groups=tuple(name for name in roles.groups if name not in choices.rivals))
     check_roles(roles, columns)
     reading = Reading(parsed, np.ones(parsed.rows, bool), warnings=list(parsed.warnings))
     reading.questions.extend(parsed.questions)
     by_role = {role: columns[name] for role, name in roles.single().items()}
 
     score, clipped = read_score(reading, by_role.get("score"), choices)
+    check_rivals(choices.rivals, roles, columns)
+    rivals = read_rivals(reading, [columns[name] for name in choices.rivals], choices)
     weight = read_weight(reading, by_role.get("weight"))
     label, mapping = read_label(reading, by_role.get("label"), choices.label_mapping, None)
     audit, audit_mapping = read_label(reading, by_role.get("audit"), choices.audit_mapping, mapping)
@@ -99,6 +105,7 @@ def interpret(parsed: Parsed, choices: Choices | None = None) -> Ingested:
         weight=kept(weight),
         time=kept(time),
         groups=_frame(reading.groups, parsed.rows, keep),
+        rivals={name: kept(values) for name, values in rivals.items()},
         _unit=None if unit is None else partial(_units, unit, keep),
         _line=partial(_lines, parsed, keep),
     )

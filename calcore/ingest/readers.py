@@ -70,6 +70,31 @@ def read_score(reading: Reading, column: Column | None, choices: Choices) -> tup
     return scaled.values, scaled.clipped
 
 
+def read_rivals(reading: Reading, columns: list[Column], choices: Choices) -> dict[str, np.ndarray]:
+    """Scores of rival models, NaN where a row has none; no row is refused for them.
+
+    Each is read on the scale of the score, unless it is on that of probabilities already.
+    """
+    found = {}
+    for column in columns:
+        numbers = column.numbers
+        scaled = to_probability(numbers, column.name, None)
+        if scaled.open:
+            scaled = to_probability(numbers, column.name, choices.score_scale)
+        if scaled.open and scaled.question is not None:
+            raise InputError(f"{scaled.question.sentence} Rival scores must be on the scale of the score.")
+        unusable = ~np.isfinite(scaled.values)
+        for _, mask in scaled.refused:
+            unusable |= mask
+        found[column.name] = np.where(unusable, np.nan, scaled.values)
+        if unusable.any():
+            reading.warnings.append(
+                f'"{column.name}" has no usable score on {int(unusable.sum()):,} rows; models are compared on the others.'
+            )
+        reading.cells.setdefault(column.name, column.plain())
+    return found
+
+
 def read_weight(reading: Reading, column: Column | None) -> np.ndarray | None:
     """Weights; rows without a usable one are refused."""
     if column is None:

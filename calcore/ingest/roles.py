@@ -63,6 +63,17 @@ def check_roles(roles: Roles, columns: Mapping[str, Column]) -> None:
         raise InputError("A group column was chosen twice; choose each one once.")
 
 
+def check_rivals(rivals: tuple[str, ...], roles: Roles, columns: Mapping[str, Column]) -> None:
+    """Raise InputError for rival score columns that are not there or have another role."""
+    for name in rivals:
+        if name not in columns:
+            raise InputError(f'There is no column "{name}"; the file has {", ".join(columns)}.')
+        if roles.role_of(name) is not None:
+            raise InputError(f'"{name}" is the {roles.role_of(name)} already; choose another rival score.')
+    if rivals and roles.score is None:
+        raise InputError("Choose the score that the others are rivals of first.")
+
+
 def many_valued(columns: Mapping[str, Column], roles: Roles) -> list[str]:
     """Text columns without a role that would be groups if they had fewer values."""
     return [

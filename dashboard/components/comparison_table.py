@@ -18,14 +18,26 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
     present = [entry for entry in result.entries if entry.missing is None]
     if result.basis.ranked != "no":
         present.sort(key=lambda entry: entry.metrics[result.ranked_on].value)
+    if all(entry.fit is None for entry in present):
+        # rival models: nothing was fitted
+        return pd.DataFrame([_measured(entry, "Model") | _mean(entry) for entry in present])
     return pd.DataFrame([_row(entry) for entry in present])
 
 
-def _row(entry: Entry) -> dict[str, str]:
-    row = {"Calibrator": entry.title}
+def _measured(entry: Entry, what: str) -> dict[str, str]:
+    row = {what: entry.title}
     for name in (*METRICS, "MC") if "MC" in entry.metrics else METRICS:
         found = entry.metrics[name]
         row[name] = w.error(found.value) + (f" ({w.interval(found.interval)})" if found.interval else "")
+    return row
+
+
+def _mean(entry: Entry) -> dict[str, str]:
+    return {"Mean prediction": w.rate(entry.mean_prediction)}
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    row = _measured(entry, "Calibrator")
     harm = entry.harm
     row["Harm"] = w.MISSING if harm is None else w.points(harm.at_n)
     if harm is not None and harm.with_flips is not None:
@@ -33,5 +45,4 @@ def _row(entry: Entry) -> dict[str, str]:
     row["AUC change"] = w.signed(entry.auc_change)
     row["Outputs 0 or 1"] = w.rate(entry.share_at_ends)
     row["Slope"] = w.MISSING if entry.slope != entry.slope else f"{entry.slope:.2f}"
-    row["Mean prediction"] = w.rate(entry.mean_prediction)
-    return row
+    return row | _mean(entry)

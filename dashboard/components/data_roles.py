@@ -36,8 +36,11 @@ def roles(state: AppState) -> None:
     names = [column.name for column in state.ingested.report.columns]
     st.subheader("Which column is what?", anchor=False)
     wanted: dict[str, str | None] = dict(current.single())
-    for place, (role, words) in zip(st.columns(3), ROLE_WORDS.items(), strict=True):
-        wanted[role] = _pick(place, role, words, names, getattr(current, role))
+    if state.choices.classes is None:
+        for place, (role, words) in zip(st.columns(3), ROLE_WORDS.items(), strict=True):
+            wanted[role] = _pick(place, role, words, names, getattr(current, role))
+    else:
+        st.caption("The score and the label follow from the classes chosen below.")
     with st.expander("More roles: weight, unit or pair, source, confidence, time"):
         for place, (role, words) in zip(st.columns(5), MORE_ROLES.items(), strict=True):
             wanted[role] = _pick(place, role, words, names, getattr(current, role))
@@ -46,7 +49,9 @@ def roles(state: AppState) -> None:
         [name for name in names if name not in wanted.values()],
         default=[name for name in current.groups if name not in wanted.values()],
         help="Every value and every pair of values of these columns is checked as a subgroup.",
-        key=get_state().key("role-groups"),
+        key=state.key(
+            "role-groups" if state.choices.classes is None else f"role-groups-{state.choices.classes.view}"
+        ),
     )
     single = {role: name for role, name in wanted.items() if name is not None}
     asked = Roles(**single, groups=tuple(name for name in groups if name not in single.values()))

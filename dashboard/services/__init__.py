@@ -4,6 +4,7 @@ Every key starts with the SHA-256 of the file's bytes. Results live in the sessi
 data of another session, and go with the file.
 """
 
+from calcore.ingest import ScoreColumns
 from dashboard.services.comparing import (
     Exported,
     available,
@@ -12,6 +13,7 @@ from dashboard.services.comparing import (
     comparison_ready,
     export_of,
     latest_comparison,
+    rivals_of,
     scored_table,
     usual_calibrators,
 )
@@ -26,6 +28,7 @@ from dashboard.services.files import (
     load_sample,
     reinterpret,
     reparse,
+    score_columns_of,
 )
 from dashboard.services.noise import (
     clean_contradictions_of,
@@ -79,6 +82,7 @@ __all__ = [
     "CorrectionsStatus",
     "Exported",
     "SampleStatus",
+    "ScoreColumns",
     "Suspicious",
     "analysis",
     "audit_of",
@@ -124,9 +128,11 @@ __all__ = [
     "reinterpret",
     "reliability_of",
     "reparse",
+    "rivals_of",
     "rows_of_cell",
     "sample_list",
     "sample_status",
+    "score_columns_of",
     "scored_table",
     "sensitivity_of",
     "smallest_share",

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from calcore import ingest
 from calcore.calibrators import DEFAULT_NOISY, REGISTRY
-from calcore.comparison import Comparison, Progress, compare, with_provenance
+from calcore.comparison import Comparison, Progress, compare
 from calcore.errors import InputError
 from calcore.maps import (
     CalibrationMap,
@@ -19,6 +21,8 @@ from calcore.maps import (
     verify_python,
 )
 from calcore.observation import Noisy
+from calcore.provenance import with_provenance
+from calcore.rivals import compare_scores
 from dashboard.services.memory import once
 from dashboard.services.results import Analysis
 from dashboard.services.returned import corrections_status, lists_in_use
@@ -77,6 +81,29 @@ def comparison_of(
             progress=progress,
         ),
     )
+
+
+def rivals_of(found: Analysis, ranked_on: str) -> Comparison | None:
+    """The score against those of rival models, on measured rows that have all of them; None without rivals."""
+    rivals = found.ingested.columns.rivals
+    measured = found.measured
+    if not rivals or found.settings.second_score is not None:
+        return None
+
+    def compute() -> Comparison:
+        rows = np.arange(len(measured)) if measured.row is None else measured.row
+        others = {name: values[rows] for name, values in rivals.items()}
+        everywhere = np.logical_and.reduce([np.isfinite(values) for values in others.values()])
+        if everywhere.sum() < 2:
+            raise InputError("Fewer than two rows have a score of every model: choose other rival columns.")
+        part = measured if everywhere.all() else measured.take(everywhere)
+        name = found.ingested.roles.score or "score"
+        scores = {name: part.score, **{other: values[everywhere] for other, values in others.items()}}
+        audited = found.audit is not None and measured is found.audit
+        return compare_scores(part, scores, audited=audited, ranked_on=ranked_on, bins=found.settings.bins)
+
+    key = ("rivals", *found.key, found.settings.measure_on, found.settings.bins, ranked_on)
+    return once(key, compute)
 
 
 def latest_comparison(found: Analysis) -> Comparison | None:

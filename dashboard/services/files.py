@@ -10,7 +10,7 @@ import streamlit as st
 
 from calcore import ingest
 from calcore.errors import InputError
-from calcore.ingest import Choices, Ingested, Roles
+from calcore.ingest import Choices, Ingested, Roles, ScoreColumns
 from calcore.observation.priors import (
     FlipRates,
     RateEstimate,
@@ -82,6 +82,14 @@ def reparse(choices: Choices) -> None:
     state.sample, state.corrections = (
         lists  # of the same file: whether they still fit is looked at where they are used
     )
+
+
+def score_columns_of(state: AppState) -> ScoreColumns:
+    """Columns of the open file that could be scores beside the one that is."""
+    assert state.parsed is not None
+    assert state.ingested is not None
+    parsed, roles = state.parsed, state.ingested.roles
+    return once(("score columns", parsed.sha256, state.choices), lambda: ingest.score_columns(parsed, roles))
 
 
 def check_ready(state: AppState) -> None:

@@ -72,6 +72,7 @@ def page() -> None:
     )
     found = require_analysis()
     measured_on(found)
+    rivals(found)
     names, ranked_on = chosen(found)
     result = compared(found, names, ranked_on)
     if result is None:
@@ -95,6 +96,26 @@ def page() -> None:
     draw(differences_chart(result, ranked_on), key="differences")
     draw(error_against_loss(result), key="error-against-loss")
     draw_maps(found, shown_maps(result, suggestion), key="maps")
+
+
+def rivals(found: Analysis) -> None:
+    """The score against those of other models on the same rows, before any is calibrated."""
+    try:
+        result = services.rivals_of(found, "Brier")
+    except InputError as error:
+        problem(error)
+        return
+    if result is None:
+        return
+    st.subheader("Which model?", anchor=False)
+    banner(verdicts.comparison(result))
+    st.dataframe(comparison_table(result), hide_index=True, key="rivals-table")
+    st.caption(
+        f"The scores as they are, measured {services.measured_words(found)} on the {w.rows(result.measured.n)} that have "
+        "all of them; intervals 95 %. AUC says how well a model ranks, ECE how far its numbers can be believed."
+    )
+    draw(differences_chart(result, "Brier"), key="rivals-differences")
+    st.subheader("Which calibrator?", anchor=False)
 
 
 def shown_maps(result: Comparison, suggestion: str) -> list[tuple[str, CalibrationMap]]:

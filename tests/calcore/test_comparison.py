@@ -20,11 +20,12 @@ from calcore.calibrators import (
     TrimmedBeta,
     TrimmedIsotonic,
 )
-from calcore.comparison import compare, log_odds_slope, ranking_basis, with_provenance
+from calcore.comparison import compare, log_odds_slope, ranking_basis
 from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import COLLAPSE_ABOVE
 from calcore.maps import CalibrationMap
 from calcore.observation import PU, Clean, Noisy
+from calcore.provenance import with_provenance
 
 NAMES = [name for name, method in REGISTRY.items() if not method.needs_groups]
 
