@@ -96,6 +96,7 @@ def compare(
     calibrators: Sequence[Calibrator],
     *,
     audit: Evidence | None = None,
+    audit_complete: bool = True,
     recorded: Evidence | None = None,
     reference: str = "Identity",
     ranked_on: str = "Brier",
@@ -109,6 +110,7 @@ def compare(
     """Compare ``calibrators`` fitted on ``evidence``, out of fold.
 
     ``audit``: clean evidence of a random sample of rows of the same file; measured on it where given.
+    ``audit_complete`` is False where rows of that sample were left unchecked, which may be no accident.
     ``recorded``: the rows with their recorded labels, where some labels of ``evidence`` were corrected after they
     looked wrong; measured on it where there is no audit, and never on the corrected ones.
     ``ranked_on`` is "Brier", "log loss", "ECE", or "MC" for evidence with subgroups (the criteria of weak validation;
@@ -132,6 +134,8 @@ def compare(
     split = Folds.of(evidence, folds, seed, keep_rows=by_group)
     elsewhere = audit if audit is not None else recorded
     measured = split.work if elsewhere is None else elsewhere
+    # nothing is measured on corrected labels, the harm under flips and what the ranking costs neither
+    judged = split.work if recorded is None else recorded.without_groups() if not by_group else recorded
     told = progress or (lambda step, share: None)
     fits: dict[str, tuple[CrossFit, Evidence] | str] = {}
     for i, calibrator in enumerate(calibrators):
@@ -150,7 +154,7 @@ def compare(
         if isinstance(found, str):
             entries.append(_absent(names[i], calibrator.title, found))
         else:
-            harm = harm_check(calibrator, split.work, draws=harm_draws, bins=bins) if harm_draws else None
+            harm = harm_check(calibrator, judged, draws=harm_draws, bins=bins) if harm_draws else None
             entries.append(
                 _entry(
                     names[i],
@@ -158,12 +162,12 @@ def compare(
                     *found,
                     reference,
                     pairs,
-                    split.work,
+                    judged,
                     harm,
                     ranked_on,
                 )
             )
-    basis = ranking_basis(evidence if recorded is None else recorded, audit)
+    basis = ranking_basis(evidence if recorded is None else recorded, audit, complete=audit_complete)
     winner, tied, verdict = winner_of(entries, pairs, basis, ranked_on)
     return Comparison(
         entries=tuple(entries),

@@ -54,7 +54,7 @@ def sample_posterior(target: Target, seed: int = 0) -> PosteriorSample:
     value = np.empty(0)
     proposals: list[tuple[Floats, Floats]] = []
     for k in range(MOST_ROUNDS):
-        points_here = _proposed(center, scale, seed + k)
+        points_here = _proposed(center, scale, [seed, k])
         proposals.append((center, scale))
         points = np.concatenate([points, points_here])
         value = np.concatenate([value, target.log_density(points_here)])
@@ -99,14 +99,16 @@ def _mode(target: Target) -> tuple[Floats, Floats]:
     return center, 1.5 * (vectors / np.maximum(values, 1 / WIDEST)) @ vectors.T
 
 
-def _proposed(center: Floats, scale: Floats, seed: int) -> Floats:
+def _proposed(center: Floats, scale: Floats, seed: list[int]) -> Floats:
     """Points (POINTS, d) of a t distribution."""
-    return center + _standard(center.size, seed) @ np.linalg.cholesky(scale).T
+    return center + _standard(center.size, *seed) @ np.linalg.cholesky(scale).T
 
 
 @lru_cache(maxsize=128)
-def _standard(dimension: int, seed: int) -> Floats:
+def _standard(dimension: int, seed: int, round_: int) -> Floats:
     """Points (POINTS, dimension) of the standard t distribution; the same for every posterior."""
-    uniform = np.clip(qmc.Sobol(dimension + 1, seed=seed).random(POINTS), 1e-9, 1 - 1e-9)
+    uniform = np.clip(
+        qmc.Sobol(dimension + 1, seed=np.random.default_rng([seed, round_])).random(POINTS), 1e-9, 1 - 1e-9
+    )
     normal = stats.norm.ppf(uniform[:, :dimension])
     return read_only(normal / np.sqrt(stats.chi2.ppf(uniform[:, dimension:], TAILS) / TAILS))

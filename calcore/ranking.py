@@ -24,8 +24,11 @@ class RankingBasis:
     sentence: str
 
 
-def ranking_basis(evidence: Evidence, audit: Evidence | None) -> RankingBasis:
-    """Which labels a comparison of this evidence is measured on, and what that allows."""
+def ranking_basis(evidence: Evidence, audit: Evidence | None, *, complete: bool = True) -> RankingBasis:
+    """Which labels a comparison of this evidence is measured on, and what that allows.
+
+    ``complete`` is False where rows of the random sample were left unchecked.
+    """
     model = evidence.model
     if audit is not None and (audit.n < FEWEST_AUDITED or not 0 < audit.base_rate < 1):
         classes = "both classes" if 0 < audit.base_rate < 1 else "one class"
@@ -34,6 +37,13 @@ def ranking_basis(evidence: Evidence, audit: Evidence | None) -> RankingBasis:
             "no",
             f"Not ranked: the clean audit sample has {audit.n:,} rows of {classes}; "
             f"at least {FEWEST_AUDITED} rows with both outcomes are needed.",
+        )
+    if audit is not None and not complete:
+        return RankingBasis(
+            "audit",
+            "indicative",
+            f"Indicative only: of the random sample {audit.n:,} labels were checked and others left out; if those are "
+            "not left out by chance, the ranking can be wrong.",
         )
     if audit is not None:
         return RankingBasis(

@@ -34,7 +34,7 @@ class Calibrator(BaseEstimator, ABC):
     title: ClassVar[str]
     summary: ClassVar[str]
     #: LWCal and the trimmed methods look at the recorded label of each row.
-    needs_row_labels: bool = False
+    needs_row_labels: ClassVar[bool] = False
     #: WLMC looks at the subgroups of each row, and so does its map.
     needs_groups: ClassVar[bool] = False
 
@@ -88,13 +88,8 @@ class Calibrator(BaseEstimator, ABC):
         return self.map_.predict(as_floats(scores, "score"), groups)
 
     def described(self) -> dict[str, Any]:
-        """The hyper-parameters as plain values; a calibrator among them by its name and its own."""
-        return {
-            name: {"calibrator": type(value).__name__, "parameters": value.described()}
-            if isinstance(value, Calibrator)
-            else value
-            for name, value in self.get_params(deep=False).items()
-        }
+        """The hyper-parameters as plain values, as the map carries them."""
+        return self.get_params(deep=False)
 
     @abstractmethod
     def _fit(self, evidence: Evidence) -> MapFunction:

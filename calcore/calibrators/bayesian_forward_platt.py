@@ -17,9 +17,9 @@ from calcore.observation.forward_model import ForwardPrior, ForwardSample, Recor
 from calcore.observation.rate_estimate import LEVEL, RateEstimate
 from calcore.validation import Floats
 
-#: The averaged curve has a knot every .25 / a in log-odds, a its slope, and so many knots at least and at most; the
-#: lines between them are then off by .001 at most.
-KNOT_EVERY, FEWEST_KNOTS, MOST_KNOTS = 0.25, 201, 4001
+#: Knots of the averaged curve: equally far apart in log-odds, and in the values of the curve at its mean slope and shift;
+#: the lines between them are off by .001 at most.
+EVEN_KNOTS, CURVE_KNOTS = 501, 500
 #: A posterior sampled less well than this is warned of.
 FEWEST_EFFECTIVE = 100.0
 
@@ -28,8 +28,8 @@ FEWEST_EFFECTIVE = 100.0
 class ForwardAudit:
     """What the recorded labels say: how likely each explanation of them is, and the flip rates and curve.
 
-    ``calibrated``: the score is right and so are the labels; ``calibrated_noisy``: the score is right, labels are
-    flipped; ``curve``: neither; the three sum to one. ``rho0``, ``rho1`` are posterior means with intervals at 95 %
+    ``calibrated``: the score is right and so are the labels (or the known flip rates); ``calibrated_noisy``: the score
+    is right, labels are flipped at rates not known; ``curve``: neither; the three sum to one. ``rho0``, ``rho1`` are posterior means with intervals at 95 %
     over all three, None where the flip rates were given. ``slope`` and ``shift`` (means; intervals) are of the curve
     sigmoid(slope (logit p - shift)). ``effective_size`` of the posterior sample.
     """
@@ -56,8 +56,9 @@ class BayesianForwardPlatt(Calibrator):
     3. The score is right and labels are flipped, the rates as in 1; of prior probability ``calibrated_noisy``.
 
     The map is the first's mean curve, and the score itself, each weighted by its posterior probability: labels that
-    do not speak against the score leave it alone. Flip rates that the evidence knows are used, not learned. Scores
-    are clipped at ``clip`` in their log-odds; ``seed`` of the posterior sample. Rises strictly between the clips.
+    do not speak against the score leave it alone. Known flip rates of Noisy evidence are used, not learned; labels of Clean
+    evidence count as possibly flipped too (say Noisy(0, 0) of labels that are known to be right). Scores
+    are clipped at ``clip`` in their log-odds; ``seed`` of the posterior sample. The map never falls.
     Fitted: ``audit_`` (ForwardAudit).
     """
 
@@ -133,30 +134,32 @@ class BayesianForwardPlatt(Calibrator):
         self, labels: RecordedLabels, curve: ForwardSample, noisy: ForwardSample | None
     ) -> tuple[float, float, float]:
         """Posterior probabilities of the curve, of right scores, and of right scores with flips."""
+        masses = self.calibrated, self.calibrated_noisy
+        if labels.rates is not None:  # with known rates the two kinds of right scores are one
+            masses = sum(masses), 0.0
         log_evidence = np.array(
             [
                 curve.sample.log_evidence,
                 labels.calibrated(),
-                # with known rates the two kinds of right scores are one
-                labels.calibrated() if noisy is None else noisy.sample.log_evidence,
+                -np.inf if noisy is None else noisy.sample.log_evidence,
             ]
         )
-        prior = np.array(
-            [1 - self.calibrated - self.calibrated_noisy, self.calibrated, self.calibrated_noisy]
-        )
+        prior = np.array([1 - sum(masses), *masses])
         with np.errstate(divide="ignore"):
             found = special.softmax(np.log(prior) + log_evidence)
         return float(found[0]), float(found[1]), float(found[2])
 
 
 def _knotted(curve: ForwardSample, clip: float) -> PiecewiseLinearFunction:
-    """The mean curve as knots equally far apart in log-odds."""
+    """The mean curve between knots."""
     end = float(special.logit(1 - clip))
-    slope = _interval(curve.slope, curve.sample.weight)[1]
-    knots = int(np.clip(2 * end * slope / KNOT_EVERY, FEWEST_KNOTS, MOST_KNOTS))
-    z = np.linspace(-end, end, knots)
-    y = np.maximum.accumulate(np.clip(curve.mean_curve(z), 0.0, 1.0))
-    return PiecewiseLinearFunction(x=special.expit(z), y=y)
+    weight = curve.sample.weight
+    rise = special.logit((np.arange(CURVE_KNOTS) + 0.5) / CURVE_KNOTS)
+    steep = float(weight @ curve.shift) + rise / float(weight @ curve.slope)
+    z = np.concatenate([np.linspace(-end, end, EVEN_KNOTS), steep[np.abs(steep) < end]])
+    x, first = np.unique(special.expit(z), return_index=True)
+    y = np.maximum.accumulate(np.clip(curve.mean_curve(z[first]), 0.0, 1.0))
+    return PiecewiseLinearFunction(x=x, y=y)
 
 
 def _audit(

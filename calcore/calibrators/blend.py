@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +27,6 @@ class Blend(Calibrator):
 
     title = "Blend"
     summary = "The mean of two maps: half forward Platt and half LWCal, where nothing else is said."
-    needs_row_labels = True
 
     def __init__(
         self, first: Calibrator | None = None, second: Calibrator | None = None, weight: float = 0.5
@@ -63,18 +61,16 @@ class Blend(Calibrator):
         )
         return blended
 
-    def fit(
-        self,
-        scores: ArrayLike | Evidence,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """As every calibrator's; recorded labels are needed where one of the two needs them."""
-        self.needs_row_labels = any(part.needs_row_labels for part in self._parts())
-        return super().fit(scores, y, sample_weight)
+    @property
+    def needs_row_labels(self) -> bool:  # type: ignore[override]
+        """Whether one of the two looks at recorded labels; of the class itself it is true, as of its defaults."""
+        return any(part.needs_row_labels for part in self._parts())
 
     def described(self) -> dict[str, Any]:
-        return super(Blend, Blend(*self._parts(), self.weight)).described()
+        first, second = (
+            {"calibrator": type(part).__name__, "parameters": part.described()} for part in self._parts()
+        )
+        return {"first": first, "second": second, "weight": self.weight}
 
     def _parts(self) -> tuple[Calibrator, Calibrator]:
         first = ForwardPlatt() if self.first is None else self.first

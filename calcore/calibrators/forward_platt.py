@@ -41,8 +41,8 @@ class ForwardPlatt(Calibrator):
 
     (rho0, rho1, 1 - rho0 - rho1) ~ Dirichlet(1.1, 1.1, 3), log a ~ N(log ``slope_median``, ``slope_spread``), b ~
     N(0, 1). A ``slope_median`` of 1 is neutral; 2 (with a spread of .75) says that the score is under-confident
-    before any label is seen. Strictly rising, so that the ranking stays. Flip rates that the evidence knows are used:
-    then this is Platt on the corrected labels. Fitted: ``a_``, ``b_``, ``audit_`` (ForwardPlattAudit; not with known
+    before any label is seen. Strictly rising, so that the ranking stays. Known flip rates of Noisy evidence are used: then
+    this is Platt on the corrected labels. Labels of Clean evidence count as possibly flipped too. Fitted: ``a_``, ``b_``, ``audit_`` (ForwardPlattAudit; not with known
     rates).
     """
 

@@ -18,8 +18,8 @@ from calcore.observation.labelled import FlipRate
 class InvertedIsotonic(Calibrator):
     """(h(p) - rho0) / (1 - rho0 - rho1) cut to [0, 1], h the isotonic fit of the recorded labels.
 
-    The flip rates are ``rho0`` and ``rho1`` where given (both or neither), else those that the evidence knows, else
-    those of ForwardPlatt. Fitted: ``rho0_``, ``rho1_``, by group where the
+    The flip rates are ``rho0`` and ``rho1`` where given (both or neither), else the known ones of Noisy evidence, else
+    those of ForwardPlatt, for labels of Clean evidence too. Fitted: ``rho0_``, ``rho1_``, by group where the
     evidence knows them so.
     """
 

@@ -18,6 +18,8 @@ from calcore.validation import Floats, read_only
 
 #: Errors outside the middle 80 % of what an observed ECE allows are not looked at: the interval adds its own.
 TAIL = 0.1
+#: Draws beyond either end of a percentile interval, so that another seed hardly moves it.
+FEWEST_IN_TAIL = 25
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,17 @@ class Difference:
     draws: Floats | None = field(default=None, repr=False, compare=False)
 
     def at_level(self, level: float) -> Difference:
-        """The same difference with an interval at another level: a percentile one where there are draws, else normal."""
+        """The same difference with an interval at another level: a percentile one where there are draws, else normal.
+
+        Where a tail of ``level`` would hold fewer than FEWEST_IN_TAIL draws, the ends of the widest interval whose
+        tails do are moved out as a normal distribution's would be.
+        """
         if self.draws is not None:
-            lower, upper = np.quantile(self.draws, [(1 - level) / 2, (1 + level) / 2])
+            supported = min(level, max(1 - 2 * FEWEST_IN_TAIL / self.draws.size, 0.5))
+            ends = np.quantile(self.draws, [(1 - supported) / 2, (1 + supported) / 2])
+            further = float(stats.norm.ppf(0.5 + level / 2) / stats.norm.ppf(0.5 + supported / 2))
+            middle = float(np.median(self.draws))
+            lower, upper = middle + further * (ends - middle)
             return replace(self, lower=float(lower), upper=float(upper), level=level)
         half = float(stats.norm.ppf(0.5 + level / 2)) * self.standard_error + self.unknown_bias
         return replace(self, lower=self.value - half, upper=self.value + half, level=level)

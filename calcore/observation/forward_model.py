@@ -1,4 +1,7 @@
-"""The forward model of recorded labels: a rising curve of the score seen through two flip rates."""
+"""The forward model of recorded labels: a rising curve of the score seen through two flip rates, and its posterior.
+
+``forward_platt`` has the same curve at its mode, with profile intervals, under other priors.
+"""
 
 from __future__ import annotations
 
@@ -103,17 +106,20 @@ class ForwardSample:
 
     @property
     def rates(self) -> Floats:
-        """rho0 and rho1 of each point, (2, k)."""
+        """rho0 and rho1 of each point, (2, k), where they were learned."""
+        assert self.free_rates, "the flip rates were known"
         return _rates(self.sample.points)
 
     @property
     def slope(self) -> Floats:
-        """a of each point, (k,)."""
+        """a of each point, (k,), where the curve was learned."""
+        assert self.free_curve, "the curve was straight"
         return np.exp(self.sample.points[:, -2])
 
     @property
     def shift(self) -> Floats:
-        """c of each point, (k,): the logit at which the curve is .5."""
+        """c of each point, (k,): the logit at which the curve is .5; where the curve was learned."""
+        assert self.free_curve, "the curve was straight"
         return self.sample.points[:, -1]
 
     def mean_curve(self, z: Floats) -> Floats:

@@ -47,7 +47,8 @@ PAPERS: dict[str, Calibrator] = {
     "LWCal": LWCal(),
     "Gated-LWCal": GatedLWCal(),
 }
-B1: dict[str, Any] = {
+#: A prior of an earlier study of this calibrator, without and with a little mass on scores that are right.
+EARLIER: dict[str, Any] = {
     "slope_median": 3.0,
     "slope_spread": 1.0,
     "shift_spread": 0.3,
@@ -61,8 +62,8 @@ OTHERS: dict[str, Calibrator] = {
     "Forward Platt, ln 2": ForwardPlatt(slope_median=2.0, slope_spread=0.75),
     "Inverted isotonic": InvertedIsotonic(),
     "Half FPL half LWCal": Blend(ForwardPlatt(slope_median=2.0, slope_spread=0.75), LWCal()),
-    "Bayes FPL B1": BayesianForwardPlatt(calibrated=0.0, **B1),
-    "Bayes FPL B97": BayesianForwardPlatt(calibrated=0.03, **B1),
+    "Bayes FPL, no mass": BayesianForwardPlatt(calibrated=0.0, **EARLIER),
+    "Bayes FPL, mass .03": BayesianForwardPlatt(calibrated=0.03, **EARLIER),
     DEFAULT: BayesianForwardPlatt(),
 }
 METHODS = PAPERS | OTHERS

@@ -25,7 +25,7 @@ from calcore.provenance import with_provenance
 from calcore.rivals import compare_scores
 from dashboard.services.memory import once
 from dashboard.services.results import Analysis
-from dashboard.services.returned import corrections_status, lists_in_use
+from dashboard.services.returned import corrections_status, lists_in_use, sample_is_complete
 from dashboard.state import get_state
 
 #: Calibrators compared before the user chooses: no harm first, then the field's usual ones.
@@ -75,6 +75,7 @@ def comparison_of(
             found.calibration,
             [REGISTRY[name]() for name in names],
             audit=found.audit if found.settings.measure_on == "audit" else None,
+            audit_complete=sample_is_complete(found.ingested, found.settings),
             recorded=None if found.calibration is found.evidence else found.evidence,
             ranked_on=ranked_on,
             bins=found.settings.bins,

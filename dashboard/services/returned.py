@@ -226,6 +226,15 @@ def sample_status(sample: Returned, ingested: Ingested, settings: Settings) -> S
     )
 
 
+def sample_is_complete(ingested: Ingested, settings: Settings) -> bool:
+    """Is every row of the checked sample filled in, or the first of the draw without a gap? True without a sample."""
+    sample = lists_in_use(get_state())[0]
+    if sample is None:
+        return True
+    status = sample_status(sample, ingested, settings)
+    return status.filled == status.drawn or status.in_order
+
+
 def corrected_labels(corrections: Returned, ingested: Ingested) -> np.ndarray:
     """The recorded labels (n,) with the corrections in their place."""
     recorded = ingested.columns.label

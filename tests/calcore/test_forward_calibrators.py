@@ -186,11 +186,32 @@ def test_bayesian_forward_platt_rises():
     assert (np.diff(BayesianForwardPlatt().fit(score, label).predict(inner)) > 0).all()
 
 
+@pytest.mark.parametrize("at, flips", [(0.5, 0.0), (0.97, 0.0), (0.3, 0.2)])
+def test_a_step_is_followed_between_the_knots(at, flips):
+    rng = np.random.default_rng(0)
+    score = rng.random(20_000)
+    label = (score > at) ^ (rng.random(20_000) < flips)
+    method = BayesianForwardPlatt()
+    fitted = method.fit(score, label)
+    labels = RecordedLabels.of(Clean().evidence(score, label), 1e-5)
+    curve = labels.posterior(ForwardPrior((1.0, 1.0, 1.5), 4.0, 0.8, 0.5), straight=False, seed=0)
+    z = np.linspace(-11, 11, 20_001)
+    exact = fitted.audit_.curve * curve.mean_curve(z) + (1 - fitted.audit_.curve) * special.expit(z)
+    np.testing.assert_allclose(fitted.predict(special.expit(z)), exact, atol=0.001)
+
+
+def test_a_thinly_sampled_posterior_is_warned_of(monkeypatch):
+    monkeypatch.setattr("calcore.calibrators.bayesian_forward_platt.FEWEST_EFFECTIVE", 1e9)
+    fitted = BayesianForwardPlatt().fit(*flipped(100)[:2])
+    assert any("sampled thinly" in warning for warning in fitted.warnings_)
+
+
 def test_known_rates_are_used():
     score, label, truth = flipped(20_000)
     fitted = BayesianForwardPlatt().fit(Noisy(0.15, 0.25).evidence(score, label))
     np.testing.assert_allclose(fitted.predict(GRID), truth, atol=0.03)
     assert fitted.audit_.rho0 is None
+    assert fitted.audit_.calibrated_noisy == 0
 
 
 def test_known_rates_of_groups_are_used():

@@ -117,7 +117,7 @@ def test_human_votes_are_told():
         for k in range(2):
             score = rng.beta(0.5, 2, 200)
             true = (rng.random(200) < score).astype(int)
-            problems.append(Problem(f"{network} {k}", score, 0.1 + 0.8 * true, true))
+            problems.append(Problem(network, k, score, 0.1 + 0.8 * true, true))
     found = pd.DataFrame([row for problem in problems for row in rows_of(problem, 1)])
     text = told(found)
     assert "LeNet, one vote and 20% asymmetric flips" in text
