@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,6 +105,7 @@ def compare(
     seed: int = 0,
     harm_draws: int = 20,
     log_loss_clip: float = LOG_CLIP,
+    known: Mapping[str, Entry] | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare ``calibrators`` fitted on ``evidence``, out of fold.
@@ -114,7 +115,8 @@ def compare(
     ``recorded``: the rows with their recorded labels, where some labels of ``evidence`` were corrected after they
     looked wrong; measured on it where there is no audit, and never on the corrected ones.
     ``ranked_on`` is "Brier", "log loss", "ECE", or "MC" for evidence with subgroups (the criteria of weak validation;
-    WLMC, Appendix G). ``harm_draws`` 0 leaves the harm check out. ``progress`` is
+    WLMC, Appendix G). ``known`` holds entries of earlier comparisons of the same evidence, folds and bins by name: their
+    fits and harm checks are not made again. ``harm_draws`` 0 leaves the harm check out. ``progress`` is
     called with a step's name and the share done. Raises InputError on an empty list or unknown names.
     """
     calibrators = list(calibrators)
@@ -140,7 +142,8 @@ def compare(
     fits: dict[str, tuple[CrossFit, Evidence] | str] = {}
     for i, calibrator in enumerate(calibrators):
         told(f"Fitting {calibrator.title}", i / (2 * len(calibrators)))
-        fits[names[i]] = _fit(calibrator, split, measured, elsewhere)
+        earlier = known.get(names[i]) if known else None
+        fits[names[i]] = _fit(calibrator, split, measured, elsewhere, earlier)
     base = fits[reference]
     if isinstance(base, str):
         raise DoesNotExist(f"the reference does not exist here: {base}")
@@ -154,7 +157,10 @@ def compare(
         if isinstance(found, str):
             entries.append(_absent(names[i], calibrator.title, found))
         else:
-            harm = harm_check(calibrator, judged, draws=harm_draws, bins=bins) if harm_draws else None
+            earlier = known.get(names[i]) if known else None
+            harm = earlier.harm if earlier else None
+            if harm is None and harm_draws:
+                harm = harm_check(calibrator, judged, draws=harm_draws, bins=bins)
             entries.append(
                 _entry(
                     names[i],
@@ -186,10 +192,15 @@ def compare(
 
 
 def _fit(
-    calibrator: Calibrator, split: Folds, measured: Evidence, elsewhere: Evidence | None
+    calibrator: Calibrator,
+    split: Folds,
+    measured: Evidence,
+    elsewhere: Evidence | None,
+    earlier: Entry | None,
 ) -> tuple[CrossFit, Evidence] | str:
+    same = earlier is not None and earlier.fit is not None and earlier.fit.predicted.size == len(split.work)
     try:
-        fit = cross_fit(calibrator, split)
+        fit = earlier.fit if same and earlier and earlier.fit else cross_fit(calibrator, split)
     except DoesNotExist as reason:
         return str(reason)
     predicted = fit.predicted if elsewhere is None else predict_elsewhere(fit, split, elsewhere)

@@ -105,7 +105,7 @@ class _Flips:
 def _flips(evidence: Evidence) -> _Flips | None:
     """The flip rates of noisy labels: known, or estimated from them."""
     model = evidence.model
-    if not isinstance(model, Noisy) or evidence.row_parameters or evidence.label is None:
+    if not isinstance(model, Noisy) or "rho0" in evidence.row_parameters or evidence.label is None:
         return None
     if isinstance(model.rho0, float) and isinstance(model.rho1, float):
         return _Flips((model.rho0, model.rho1), model)

@@ -13,6 +13,7 @@ from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.ingest import Ingested
 from calcore.observation import Clean, Noisy, ObservationModel
+from calcore.observation.forward_model import corrected_evidence
 from calcore.observation.pair_columns import stack_pairs
 from calcore.subgroups import SubgroupChoice, make_subgroups
 from dashboard.meanings import PAIRED, check_columns, observation_model
@@ -52,18 +53,20 @@ def evidence_of(
     return evidence, audited, choice
 
 
-def corrected_evidence(
-    ingested: Ingested, settings: Settings, choice: SubgroupChoice, labels: np.ndarray
+def evidence_of_corrections(
+    ingested: Ingested, settings: Settings, choice: SubgroupChoice, checked: np.ndarray
 ) -> Evidence:
-    """Evidence for fitting calibrators on partly corrected ``labels`` (n,); never to be measured on.
+    """Evidence for fitting calibrators on partly ``checked`` labels (n,), NaN elsewhere; never to be measured on.
 
     Flip rates describe the recorded labels. Rows that were picked because they looked wrong are flipped less often
     after their correction and the others as before, so no rates are applied to these labels.
     """
-    model = observation_model(settings)
+    columns, model = ingested.columns, observation_model(settings)
+    assert columns.label is not None
+    shared = _shared(ingested, settings, choice)
     if isinstance(model, Noisy):
-        model = Noisy()
-    return model.evidence(ingested.columns.score, labels, **_shared(ingested, settings, choice))
+        return corrected_evidence(Noisy(), columns.score, columns.label, checked, **shared)
+    return model.evidence(columns.score, np.where(np.isnan(checked), columns.label, checked), **shared)
 
 
 def population_rows(ingested: Ingested, settings: Settings) -> np.ndarray | None:

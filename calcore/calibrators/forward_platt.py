@@ -16,6 +16,7 @@ from calcore.maps.functions import LogisticFunction
 from calcore.maps.map_function import MapFunction
 from calcore.observation import Noisy
 from calcore.observation.flip_rates import FlipRates, rates_of_forward_platt
+from calcore.observation.forward_model import recorded_labels
 from calcore.observation.forward_platt import CLIP, ForwardMode, ForwardPosterior
 from calcore.observation.rate_estimate import Tally
 
@@ -85,6 +86,8 @@ class ForwardPlatt(Calibrator):
 
 
 def tally_of(evidence: Evidence) -> Tally:
-    """Recorded labels by score; a row of weight 2 is the row twice."""
-    assert evidence.label is not None
-    return Tally.of(evidence.score, evidence.label, evidence.weight)
+    """Labels by score as they were recorded, before any were corrected; a row of weight 2 is the row twice.
+
+    Rows that were corrected because they looked wrong would leave flips that depend on the score.
+    """
+    return Tally.of(evidence.score, recorded_labels(evidence), evidence.weight)

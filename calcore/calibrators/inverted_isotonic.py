@@ -11,6 +11,7 @@ from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.maps.map_function import MapFunction
 from calcore.observation import Noisy
+from calcore.observation.forward_model import recorded_labels
 from calcore.observation.forward_platt import ForwardPosterior
 from calcore.observation.labelled import FlipRate
 
@@ -54,9 +55,8 @@ class InvertedIsotonic(Calibrator):
             self.rho0_, self.rho1_ = mode.rho0, mode.rho1
         else:
             self.rho0_, self.rho1_ = self.rho0, self.rho1
-        assert evidence.label is not None
         noisy = Noisy(self.rho0_, self.rho1_)
         # isotonic fits commute with a rising line, so correcting the labels first gives the same
         share = evidence.weight / evidence.weight.sum()
-        positive, negative = noisy.coefficients(evidence.source, evidence.label, None, {})
+        positive, negative = noisy.coefficients(evidence.source, recorded_labels(evidence), None, {})
         return fit_isotonic(replace(evidence, positive=positive * share, negative=negative * share))

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from calcore.errors import DoesNotExist
@@ -20,6 +22,33 @@ from calcore.validation import Floats
 #: Logits are added up in so many buckets at most.
 BUCKETS = 400
 TINY = float(np.finfo(np.float64).tiny)
+
+
+#: Row parameters of evidence whose labels were corrected: what was recorded, and which rows were checked.
+RECORDED, CHECKED = "recorded", "checked"
+
+
+def corrected_evidence(
+    model: Noisy, scores: ArrayLike, recorded: Floats, checked: Floats, **columns: Any
+) -> Evidence:
+    """Evidence of ``recorded`` labels (n,) of which some were checked: ``checked`` (n,) is 0, 1, or NaN where not.
+
+    Its labels are the checked ones where there are any; both kinds stay apart for calibrators that tell them apart.
+    For fitting only: rows that were checked because they looked wrong must never be measured on.
+    """
+    labels = np.where(np.isnan(checked), recorded, checked)
+    evidence = model.evidence(scores, labels, **columns)
+    rows = np.arange(len(evidence)) if evidence.row is None else evidence.row
+    before = np.where(np.isnan(recorded), labels, recorded)[rows]
+    return replace(
+        evidence, row_parameters={RECORDED: before, CHECKED: (~np.isnan(checked[rows])).astype(np.float64)}
+    )
+
+
+def recorded_labels(evidence: Evidence) -> Floats:
+    """The labels as they were recorded, (n,), before any were corrected."""
+    assert evidence.label is not None
+    return evidence.row_parameters.get(RECORDED, evidence.label)
 
 
 @dataclass(frozen=True)
@@ -41,10 +70,15 @@ class RecordedLabels:
     """Recorded labels added up by logit: ``z`` (m,), ``count`` (2, m) of rows recorded 0 and 1.
 
     ``rates`` (2, m) are rho0 and rho1 of each entry where they are known, None where they are to be learned.
+    Rows whose label was checked are not in ``count``: ``checked`` (2, m) has those that are truly 0 and 1, and
+    ``flips`` (2, 2) how many of each true label (row) were recorded as 0 and 1. Which rows were checked may depend on
+    the score and the recorded label, as it does for labels that looked wrong: both are in the likelihood.
     """
 
     z: Floats
     count: Floats
+    checked: Floats
+    flips: Floats
     rates: Floats | None = None
 
     @classmethod
@@ -53,6 +87,8 @@ class RecordedLabels:
         label, model = evidence.label, evidence.model
         if label is None:
             raise DoesNotExist(f"no recorded labels exist under {model.name}")
+        recorded = recorded_labels(evidence)
+        known_true = evidence.row_parameters.get(CHECKED, np.zeros(len(evidence))) == 1
         z = special.logit(np.clip(evidence.score, clip, 1 - clip))
         distinct, place = np.unique(z, return_inverse=True)
         if distinct.size > BUCKETS:
@@ -69,20 +105,34 @@ class RecordedLabels:
             rates = pairs[:, held % pairs.shape[1]]
         size = int(place.max()) + 1
         weight = evidence.weight
-        count = np.stack([sum_by(place, weight * (label == kind), size) for kind in (0, 1)])
-        return cls(sum_by(place, z * weight, size) / count.sum(axis=0), count, rates)
+        open_, checked = weight * ~known_true, weight * known_true
+        return cls(
+            sum_by(place, z * weight, size) / sum_by(place, weight, size),
+            np.stack([sum_by(place, open_ * (recorded == kind), size) for kind in (0, 1)]),
+            np.stack([sum_by(place, checked * (label == kind), size) for kind in (0, 1)]),
+            np.array([[checked @ ((label == t) & (recorded == r)) for r in (0, 1)] for t in (0, 1)]),
+            rates,
+        )
 
     @property
     def size(self) -> float:
         """Rows, by weight."""
-        return float(self.count.sum())
+        return float(self.count.sum() + self.checked.sum())
 
     def log_likelihood(self, rho0: Floats, rho1: Floats, curve: Floats) -> Floats:
         """Log-likelihood (k,) of flip rates (k, 1 or m) and P(Y=1) at each entry, ``curve`` (k, m)."""
         slope = 1 - rho0 - rho1
         one = np.maximum(rho0 + slope * curve, TINY)
         zero = np.maximum(rho1 + slope * (1 - curve), TINY)
-        return np.log(one) @ self.count[1] + np.log(zero) @ self.count[0]
+        found = np.log(one) @ self.count[1] + np.log(zero) @ self.count[0]
+        if not self.flips.any():
+            return found
+        found = found + np.log(np.maximum(curve, TINY)) @ self.checked[1]
+        found = found + np.log(np.maximum(1 - curve, TINY)) @ self.checked[0]
+        for rho, (right, wrong) in ((rho0, self.flips[0]), (rho1, self.flips[1][::-1])):
+            rate = np.maximum(rho[:, 0], TINY)
+            found = found + wrong * np.log(rate) + right * np.log(np.maximum(1 - rate, TINY))
+        return found
 
     def calibrated(self) -> float:
         """Log-likelihood of scores that are right, with the known flip rates, or none."""
@@ -193,6 +243,7 @@ class _Model:
         one = np.maximum(rho0 + slope * curve, TINY)
         zero = np.maximum(rho1 + slope * (1 - curve), TINY)
         pull = self.labels.count[1] / one - self.labels.count[0] / zero  # d log-likelihood / d P(recorded 1)
+        checked, (flips0, flips1) = self.labels.checked, self.labels.flips
         found = []
         if self.free_rates:
             first, second, rest = self.prior.rates
@@ -200,17 +251,20 @@ class _Model:
             # P(recorded 1) = rho0 + (1 - rho0) (1 - share1) curve
             found.append(
                 float(pull @ (share0 * (1 - share0) * (1 - (1 - share1) * curve)))
-                + first * (1 - share0)
-                - (second + rest) * share0
+                + (first + flips0[1]) * (1 - share0)
+                - (second + rest + flips0[0]) * share0
+                - flips1[0] * share0
+                + flips1[1] * share0 * (1 - share0) * share1 / float(1 - (1 - share0) * share1)
             )
             found.append(
                 float(pull @ (-(1 - share0) * share1 * (1 - share1) * curve))
-                + second * (1 - share1)
+                + (second + flips1[0]) * (1 - share1)
                 - rest * share1
+                - flips1[1] * (1 - share0) * share1 * (1 - share1) / float(1 - (1 - share0) * share1)
             )
         if self.free_curve:
             a, c = float(np.exp(point[-2])), float(point[-1])
-            steep = pull * slope * curve * (1 - curve)
+            steep = pull * slope * curve * (1 - curve) + checked[1] * (1 - curve) - checked[0] * curve
             center = float(np.log(self.prior.slope_median))
             found.append(
                 float(steep @ (a * (self.labels.z - c))) - (point[-2] - center) / self.prior.slope_spread**2

@@ -158,10 +158,10 @@ def _flip_rates(settings: Settings) -> dict[str, object]:
 def _audit(state: AppState) -> dict[str, object]:
     assert state.ingested is not None
     checked = services.lists_in_use(state)[0] is not None
+    _counted_rates(state)
     if state.ingested.roles.audit is None:
         # a sample that was checked and brought back stays what is measured on
         return {"audit_random": False} | ({} if checked else {"measure_on": "labels"})
-    _counted_rates(state)
     random = st.checkbox(
         "The audited rows are a random sample (or all rows)",
         value=state.settings.audit_random,

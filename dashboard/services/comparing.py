@@ -10,7 +10,7 @@ import numpy as np
 
 from calcore import ingest
 from calcore.calibrators import DEFAULT_NOISY, REGISTRY
-from calcore.comparison import Comparison, Progress, compare
+from calcore.comparison import Comparison, Entry, Progress, compare
 from calcore.errors import InputError
 from calcore.maps import (
     CalibrationMap,
@@ -79,9 +79,20 @@ def comparison_of(
             recorded=None if found.calibration is found.evidence else found.evidence,
             ranked_on=ranked_on,
             bins=found.settings.bins,
+            known=_known_entries(found),
             progress=progress,
         ),
     )
+
+
+def _known_entries(found: Analysis) -> dict[str, Entry]:
+    """What earlier comparisons of this analysis fitted, whatever they were measured on or sorted by."""
+    earlier = [
+        value
+        for key, value in get_state().results.items()
+        if key[: 1 + len(found.key)] == ("comparison", *found.key) and value.bins == found.settings.bins
+    ]
+    return {entry.name: entry for result in earlier for entry in result.entries if entry.fit is not None}
 
 
 def rivals_of(found: Analysis, ranked_on: str) -> Comparison | None:

@@ -24,6 +24,7 @@ from calcore.observation.priors import (
 from calcore.samples import digits_with_flipped_labels
 from dashboard.meanings import check_columns, observation_model
 from dashboard.services.memory import once
+from dashboard.services.returned import checked_labels, lists_in_use
 from dashboard.state import AppState, Settings, forget_file, get_state
 
 
@@ -101,12 +102,17 @@ def check_ready(state: AppState) -> None:
 
 
 def audited_flip_rates(ingested: Ingested) -> FlipRates | None:
-    """Flip rates counted on the rows that have both a label and a clean one; None where they cannot be."""
-    columns = ingested.columns
-    if columns.label is None or columns.audit is None:
+    """Flip rates counted on the rows that have both a label and a clean one; None where they cannot be.
+
+    Clean are the labels of a random sample that was checked, else those of the audit column.
+    """
+    columns, state = ingested.columns, get_state()
+    sample = lists_in_use(state)[0] if state.ingested is ingested else None
+    clean = columns.audit if sample is None else checked_labels(sample, ingested, state.settings)
+    if columns.label is None or clean is None:
         return None
     try:
-        return flip_rates_from_audit(columns.label, columns.audit)
+        return flip_rates_from_audit(columns.label, clean)
     except InputError:
         return None
 

@@ -18,7 +18,7 @@ from calcore.ingest import Ingested
 from calcore.metrics.reliability import Reliability
 from calcore.sensitivity import Band, band, movable
 from calcore.subgroups import Membership, SubgroupChoice
-from dashboard.file_evidence import corrected_evidence, evidence_of
+from dashboard.file_evidence import evidence_of, evidence_of_corrections
 from dashboard.services.memory import once
 from dashboard.services.returned import checked_labels, corrected_labels, lists_in_use
 from dashboard.state import AppState, Settings, get_state
@@ -80,8 +80,8 @@ def analysis(state: AppState) -> Analysis:
         evidence, audited, choice = evidence_of(ingested, settings, smallest, checked)
         if corrections is None or evidence.label is None:
             return evidence, audited, choice, evidence
-        labels = corrected_labels(corrections, ingested)
-        return evidence, audited, choice, corrected_evidence(ingested, settings, choice, labels)
+        looked_up = corrected_labels(corrections, ingested)
+        return evidence, audited, choice, evidence_of_corrections(ingested, settings, choice, looked_up)
 
     return Analysis(key, ingested, settings, *once(("analysis", *key), build))
 

@@ -236,15 +236,15 @@ def sample_is_complete(ingested: Ingested, settings: Settings) -> bool:
 
 
 def corrected_labels(corrections: Returned, ingested: Ingested) -> np.ndarray:
-    """The recorded labels (n,) with the corrections in their place."""
+    """The labels that were looked up, on the rows of the file, (n,); NaN elsewhere."""
     recorded = ingested.columns.label
     if recorded is None:
         raise InputError("No label column is chosen: there is nothing to correct.")
     labelled = np.flatnonzero(~np.isnan(recorded))
     lines = ingested.columns.line[labelled]
     place = labelled[positions(corrections, lines, "labelled in this file", ingested.report.place)]
-    labels, given = recorded.copy(), np.isfinite(corrections.label)
-    labels[place[given]] = corrections.label[given]
+    labels = np.full(recorded.size, np.nan)
+    labels[place] = corrections.label
     return labels
 
 
