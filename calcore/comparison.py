@@ -18,6 +18,7 @@ from calcore.metrics.differences import Difference
 from calcore.metrics.pairs import Pairs
 from calcore.metrics.results import Estimate
 from calcore.metrics.scores import LOG_CLIP
+from calcore.observation import Clean
 from calcore.provenance import harm_warning
 from calcore.ranking import RankingBasis, ranking_basis
 from calcore.validation import Floats
@@ -130,6 +131,8 @@ def compare(
         )
     if ranked_on not in RANKED_ON:
         raise InputError(f"calibrators are ranked on one of {', '.join(RANKED_ON)}, got {ranked_on!r}")
+    if audit is not None and not isinstance(audit.model, Clean):
+        raise InputError(f"the audit sample must be of clean labels, got {audit.model.name}")
     if ranked_on == "MC" and evidence.membership is None:
         raise InputError("MC looks at subgroups, and this evidence has none: rank on another metric")
     by_group = ranked_on == "MC" or any(one.needs_groups for one in calibrators)

@@ -69,7 +69,7 @@ def sample_posterior(target: Target, seed: int = 0) -> PosteriorSample:
             break
         center = weight @ points
         spread = points - center
-        scale = (spread * weight[:, None]).T @ spread + 1e-10 * np.eye(dimension)
+        scale = _definite((spread * weight[:, None]).T @ spread)
     return PosteriorSample(points, weight, total - float(np.log(len(points))), effective)
 
 
@@ -96,7 +96,14 @@ def _mode(target: Target) -> tuple[Floats, Floats]:
         ]
     )
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
-    return center, 1.5 * (vectors / np.maximum(values, 1 / WIDEST)) @ vectors.T
+    return center, _definite(1.5 * (vectors / np.maximum(values, 1 / WIDEST)) @ vectors.T)
+
+
+def _definite(scale: Floats) -> Floats:
+    """A covariance with no direction narrower than rounding allows."""
+    values, vectors = np.linalg.eigh((scale + scale.T) / 2)
+    least = max(1e-12, 1e-9 * float(values[-1]))
+    return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
 
 
 def _proposed(center: Floats, scale: Floats, seed: list[int]) -> Floats:

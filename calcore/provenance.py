@@ -21,13 +21,13 @@ def harm_warning(entry: Entry, reference: str, basis: RankingBasis) -> str | Non
     """A warning where the method would move right scores further than it improved these; None otherwise."""
     if entry.harm is None or entry.name == reference:
         return None
-    moved = f"{entry.title} would move scores that are right by {_points(entry.harm.as_used)} on average"
+    moved = f"{entry.title} would move scores that are right by {_points(entry.harm.worst)} on average"
     if basis.ranked == "no":
-        if entry.harm.as_used <= NOTABLE_HARM:
+        if entry.harm.worst <= NOTABLE_HARM:
             return None
         return f"{moved}, and no gain can be measured on these labels: it may do more harm than good"
     gain = max(-entry.differences["ECE"].value, 0.0)
-    if entry.harm.as_used <= gain:
+    if entry.harm.worst <= gain:
         return None
     return f"{moved} and improved the ECE of these by {_points(gain)}: it may do more harm than good"
 

@@ -15,7 +15,7 @@ FEWEST_AUDITED = 30
 class RankingBasis:
     """What the comparison measured on, and whether that allows a ranking.
 
-    ``case`` is one of "clean", "audit", "rates given", "rates estimated", "weak", "noisy"; ``ranked`` is
+    ``case`` is one of "clean", "audit", "rates given", "rates estimated", "weak", "noisy", "contradiction"; ``ranked`` is
     "yes", "indicative" or "no"; ``sentence`` says why.
     """
 
@@ -48,6 +48,13 @@ def ranking_basis(evidence: Evidence, audit: Evidence | None, *, complete: bool 
     if audit is not None:
         return RankingBasis(
             "audit", "yes", f"Ranked on a random sample of {audit.n:,} clean audit labels, with intervals."
+        )
+    if model.corrected and not 0 < evidence.base_rate < 1:
+        return RankingBasis(
+            "contradiction",
+            "no",
+            f"Not ranked: the stated rates or prior contradict the data, {100 * evidence.base_rate:.0f} % of rows would "
+            "have to be positive.",
         )
     if isinstance(model, Clean):
         return RankingBasis("clean", "yes", f"Ranked on {evidence.n:,} labels taken to be the outcomes.")

@@ -112,11 +112,18 @@ class Calibrator(BaseEstimator, ABC):
                 f"weights count as rows beside the prior, and are {mean:.3g} on average: scale them to 1 on average"
             )
 
-    def _constant(self, evidence: Evidence) -> ConstantFunction | None:
-        """The constant map where nothing else can be learned: one row, one class, no mass of one class."""
+    def _constant_of_labels(self, evidence: Evidence) -> ConstantFunction | None:
+        """The constant map where one class alone is recorded, or one row."""
         if evidence.label is not None and bool((evidence.label == evidence.label[0]).all()):
             self._warn("one class of labels only: the map is constant")
             return ConstantFunction(value=float(evidence.label[0]))
+        return None
+
+    def _constant(self, evidence: Evidence) -> ConstantFunction | None:
+        """The constant map where nothing else can be learned: one row, one class, no mass of one class."""
+        of_labels = self._constant_of_labels(evidence)
+        if of_labels is not None:
+            return of_labels
         rate = float(np.clip(evidence.base_rate, 0.0, 1.0)) if evidence.mass.sum() > 0 else 0.5
         if evidence.n == 1 or evidence.positive.sum() <= 0 or evidence.negative.sum() <= 0:
             self._warn("one row, or no mass of one class: the map is constant")

@@ -20,6 +20,10 @@ from calcore.validation import Floats
 #: Knots of the averaged curve: equally far apart in log-odds, and in the values of the curve at its mean slope and shift;
 #: the lines between them are off by .001 at most.
 EVEN_KNOTS, CURVE_KNOTS = 501, 500
+#: Log-odds of smaller clips are beyond what the knots of the map can tell apart.
+SMALLEST_CLIP = 1e-12
+#: A slope whose interval spans more than this factor is told by the prior rather than by the labels.
+TOLD_BY_PRIOR = 5.0
 #: A posterior sampled less well than this is warned of.
 FEWEST_EFFECTIVE = 100.0
 
@@ -96,6 +100,8 @@ class BayesianForwardPlatt(Calibrator):
             raise InputError(
                 f"calibrated and calibrated_noisy are prior probabilities with a sum below 1, got {masses!r}"
             )
+        if self.clip < SMALLEST_CLIP:
+            raise InputError(f"the clip of scores must be at least {SMALLEST_CLIP:g} here, got {self.clip!r}")
         positive = (self.slope_median, self.slope_spread, self.shift_spread, *self.rates)
         if len(self.rates) != 3 or not all(np.isfinite(v) and v > 0 for v in positive):
             raise InputError(
@@ -105,7 +111,7 @@ class BayesianForwardPlatt(Calibrator):
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         self._warn_of_weights(evidence)
-        constant = self._constant(evidence)
+        constant = self._constant_of_labels(evidence)
         if constant is not None:
             return constant
         labels = RecordedLabels.of(evidence, self.clip)
@@ -124,6 +130,12 @@ class BayesianForwardPlatt(Calibrator):
         if self.audit_.effective_size < FEWEST_EFFECTIVE:
             self._warn(
                 f"the posterior was sampled thinly (effective size {self.audit_.effective_size:.0f}): the map is rough"
+            )
+        low, high = self.audit_.slope_interval
+        if probability[0] > 0.5 and high > TOLD_BY_PRIOR * low:
+            self._warn(
+                "the labels say little about how steep the map should be: it rests on the prior, which expects the score "
+                "to be under-confident, and makes an over-confident one worse"
             )
         return BlendFunction(
             weights=(probability[0], 1.0 - probability[0]),

@@ -74,7 +74,11 @@ class Blend(Calibrator):
 
     def _parts(self) -> tuple[Calibrator, Calibrator]:
         first = ForwardPlatt() if self.first is None else self.first
-        return first, LWCal() if self.second is None else self.second
+        second = LWCal() if self.second is None else self.second
+        for part in (first, second):
+            if not isinstance(part, Calibrator):
+                raise InputError(f"a blend is of two calibrators, got {part!r}")
+        return first, second
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

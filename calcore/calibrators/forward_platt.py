@@ -64,7 +64,7 @@ class ForwardPlatt(Calibrator):
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         self._warn_of_weights(evidence)
-        constant = self._constant(evidence)
+        constant = self._constant_of_labels(evidence)
         if constant is not None:
             self.a_, self.b_ = 0.0, float(logit(np.array([constant.value]), self.clip)[0])
             return constant

@@ -14,6 +14,7 @@ from calcore.observation import Noisy
 from calcore.observation.forward_model import recorded_labels
 from calcore.observation.forward_platt import ForwardPosterior
 from calcore.observation.labelled import FlipRate
+from calcore.validation import fraction
 
 
 class InvertedIsotonic(Calibrator):
@@ -39,10 +40,13 @@ class InvertedIsotonic(Calibrator):
         super()._check_parameters()
         if (self.rho0 is None) != (self.rho1 is None):
             raise InputError("give both flip rates, rho0 and rho1, or neither")
+        for name in ("rho0", "rho1"):
+            if getattr(self, name) is not None:
+                fraction(getattr(self, name), f"the flip rate {name}", open_interval=False)
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         self._warn_of_weights(evidence)
-        constant = self._constant(evidence)
+        constant = self._constant_of_labels(evidence)
         if constant is not None:
             self.rho0_, self.rho1_ = self.rho0, self.rho1
             return constant

@@ -117,7 +117,12 @@ def _where(parsed: Parsed, mask: NDArray[np.bool_]) -> str:
 def _lines(parsed: Parsed, number: Column, kept: NDArray[np.int64]) -> NDArray[np.int64]:
     values = number.numbers.values
     wrong = np.zeros(values.size, dtype=bool)
-    wrong[kept] = ~np.isfinite(values[kept]) | (values[kept] != np.round(values[kept])) | (values[kept] < 1)
+    wrong[kept] = (
+        ~np.isfinite(values[kept])
+        | (values[kept] != np.round(values[kept]))
+        | (values[kept] < 1)
+        | (values[kept] > 2**53)
+    )
     if wrong.any():
         raise InputError(
             f'{parsed.filename}: "{number.name}" is no line number on {_where(parsed, wrong)}; leave the numbers as '

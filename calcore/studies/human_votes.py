@@ -125,6 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help=f"where {FILE} is")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_DRAWS} draw instead of {DRAWS}")
     given = parser.parse_args(arguments)
+    if not (given.folder / FILE).is_file():
+        parser.error(f"there is no {FILE} in {given.folder}")
     print(told(run(given.folder, QUICK_DRAWS if given.quick else DRAWS)))
     return 0
 

@@ -192,7 +192,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="one seed, in under two minutes")
-    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="seeds of the splits, 0 to 5")
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", choices=SEEDS, default=SEEDS, help="seeds of the splits, 0 to 5"
+    )
     given = parser.parse_args(arguments)
     seeds = (0,) if given.quick else tuple(given.seeds)
     robust = tuple(seed for seed in seeds if seed in ROBUST_SEEDS)
