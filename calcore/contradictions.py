@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calcore.calibrators.loss_weighted import contradicts
-from calcore.errors import DoesNotExist
+from calcore.calibrators.loss_weighted import contradiction_rate, contradicts, recorded_labels
 from calcore.evidence import Evidence
 from calcore.metrics.reliability import wilson
 from calcore.metrics.uncertainty import FEWEST_DRAWS, SIGNIFICANCE, Z, effective_draws, variance_of_sum
@@ -90,13 +89,6 @@ def own_doubt(score: Floats) -> Floats:
     return np.minimum(score, 1.0 - score)
 
 
-def recorded_labels(evidence: Evidence) -> Floats:
-    """The recorded labels (n,). Raises DoesNotExist where rows carry none."""
-    if evidence.label is None:
-        raise DoesNotExist(f"no label contradicts a score under {evidence.model.name}: its rows carry none")
-    return evidence.label
-
-
 def contradictions(
     evidence: Evidence, rates: FlipRates | None = None, origin: str = "estimated"
 ) -> Contradictions:
@@ -111,7 +103,7 @@ def contradictions(
     excess, bounds, error = _compared(evidence, share, against, doubt)
     return Contradictions(
         n=evidence.n,
-        observed=float(evidence.weight @ against / evidence.weight.sum()),
+        observed=contradiction_rate(evidence),
         interval=_wilson(evidence, share, against),
         expected=float(share @ doubt),
         excess=excess,

@@ -9,9 +9,15 @@ import numpy as np
 
 from calcore import metrics
 from calcore.calibrators import LWCal
-from calcore.calibrators.loss_weighted import GATE_START, GATE_WIDTH, contradicts
+from calcore.calibrators.loss_weighted import (
+    GATE_CENTERS,
+    GATE_START,
+    GATE_WIDTH,
+    GATE_WIDTHS,
+    contradiction_rate,
+    gate_opening,
+)
 from calcore.comparison import RankingBasis, ranking_basis
-from calcore.contradictions import recorded_labels
 from calcore.crossfit import CrossFit, Folds, cross_fit, fold_elsewhere, predict_elsewhere
 from calcore.errors import InputError
 from calcore.evidence import Evidence
@@ -19,8 +25,6 @@ from calcore.metrics.differences import Difference, linear_difference
 from calcore.metrics.results import Estimate
 from calcore.metrics.scores import brier_terms
 from calcore.validation import Floats
-
-CENTRES, WIDTHS = (0.25, 0.29, 0.33, 0.35), (0.08, 0.12, 0.16)
 
 
 @dataclass(frozen=True)
@@ -59,23 +63,12 @@ class GateGrid:
         return tuple(one for one in self.settings if one.difference is not None and one.difference.separated)
 
 
-def gate_opening(d_hat: float | Floats, center: float, width: float) -> Floats:
-    """rho = clip((d_hat - center) / width, 0, 1) (LWCal, Eq. 3)."""
-    return np.clip((np.asarray(d_hat, dtype=np.float64) - center) / width, 0.0, 1.0)
-
-
-def contradiction_rate(evidence: Evidence) -> float:
-    """d_hat (LWCal, Eq. 6)."""
-    against = contradicts(evidence.score, recorded_labels(evidence))
-    return float(evidence.weight @ against / evidence.weight.sum())
-
-
 def gate_grid(
     evidence: Evidence,
     audit: Evidence | None = None,
     *,
-    centers: Sequence[float] = CENTRES,
-    widths: Sequence[float] = WIDTHS,
+    centers: Sequence[float] = GATE_CENTERS,
+    widths: Sequence[float] = GATE_WIDTHS,
     present: tuple[float, float] = (GATE_START, GATE_WIDTH),
     folds: int = 5,
 ) -> GateGrid:

@@ -10,8 +10,8 @@ from scipy import special
 
 from calcore.audit import TOLERANCE
 from calcore.calibrators import LWCal
-from calcore.calibrators.loss_weighted import contradicts
-from calcore.contradictions import Errors, Interval, own_doubt, p_value, recorded_labels
+from calcore.calibrators.loss_weighted import contradicts, recorded_labels
+from calcore.contradictions import Errors, Interval, own_doubt, p_value
 from calcore.errors import DoesNotExist
 from calcore.evidence import Evidence, compress
 from calcore.metrics.uncertainty import LEVEL, SIGNIFICANCE, Z, holm

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calcore import metrics
-from calcore.contradictions import Interval, recorded_labels, squared_reach
+from calcore.calibrators.loss_weighted import recorded_labels
+from calcore.contradictions import Interval, squared_reach
 from calcore.evidence import Evidence
 from calcore.metrics.uncertainty import FEWEST_DRAWS, Z, effective_draws, variance_of_sum
 from calcore.observation import Clean, Noisy

@@ -7,9 +7,10 @@ import pytest
 
 from calcore import metrics
 from calcore.calibrators import GatedLWCal
+from calcore.calibrators.loss_weighted import GATE_CENTERS, GATE_WIDTHS, contradiction_rate, gate_opening
 from calcore.crossfit import Folds, cross_fit, predict_elsewhere
 from calcore.errors import DoesNotExist
-from calcore.gate_grid import CENTRES, WIDTHS, gate_grid
+from calcore.gate_grid import gate_grid
 from calcore.gate_protocol import protocol
 from calcore.observation import PU, Clean, Noisy
 
@@ -68,8 +69,8 @@ def test_the_present_setting_is_marked_and_its_difference_is_nothing():
     assert present.difference.value == 0
     assert not present.difference.separated
     other = gate_grid(Clean().evidence(score, noisy), present=(0.4, 0.2))
-    assert other.centers == (*CENTRES, 0.4)
-    assert other.widths == (*WIDTHS, 0.2)
+    assert other.centers == (*GATE_CENTERS, 0.4)
+    assert other.widths == (*GATE_WIDTHS, 0.2)
     assert sum(one.present for one in other.settings) == 1
 
 
@@ -87,6 +88,16 @@ def test_hardly_any_rows(n):
     found = gate_grid(Clean().evidence(score, noisy))
     assert len(found.settings) == 12
     assert found.measured == (n > 1)
+
+
+def test_the_gate_of_the_calibrator_is_the_gate_of_the_grid():
+    rng = np.random.default_rng(3)
+    score, noisy, _ = drawn(flips=0.3)
+    evidence = Noisy().evidence(score, noisy, weight=rng.uniform(0.5, 3, score.size))
+    audit = GatedLWCal(center=0.33, width=0.16).fit(evidence).audit_
+    assert audit.d_hat == contradiction_rate(evidence)
+    assert audit.rho == float(gate_opening(audit.d_hat, 0.33, 0.16))
+    assert gate_opening(np.array([0.2, 0.37, 0.6]), 0.29, 0.16) == pytest.approx([0, 0.5, 1])
 
 
 def test_rows_without_labels_have_no_gate():
