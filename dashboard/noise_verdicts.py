@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calcore.calibrators import GateAudit
 from calcore.contradictions import Contradictions
-from calcore.gate_grid import GateGrid, GateSetting
+from calcore.gate_grid import GateGrid
 from calcore.group_contradictions import GroupContradictions, GroupSearch
 from calcore.observation.priors import FlipRates
 from calcore.prevalence import PositiveShare, Prevalence
@@ -171,6 +171,13 @@ EXCESS_EXPLAINED = (
     "What is left over is label noise only if the scores are calibrated: scores that are too sure add to it, scores that "
     "are not sure enough hide it."
 )
+#: Why, by the recommended score (LWCal, Section VII).
+PROTOCOL_REASONS = {
+    "LWCal": "Few contradictions: it had the lowest ECE in the paper's study.",
+    "Gated-LWCal": "More contradictions: going part of the way back protects log loss and Brier score, for some ECE.",
+    "Raw or Gated-LWCal": "So many contradictions that a map would learn from labels that cannot be trusted: better "
+    "labels help, a bolder calibrator does not.",
+}
 PROTOCOL_EXPLAINED = (
     "The limits are warnings about how often labels contradict the score; they say nothing of the true share of wrong "
     "labels."
@@ -214,24 +221,21 @@ def gate_grid(found: GateGrid) -> str:
     else:
         moved = f"Over these settings the gate goes from {w.error(min(rho))} to {w.error(max(rho))}."
     if not found.measured:
-        return f"{moved} Which setting is best cannot be measured here. {found.basis.sentence}"
+        reason = f"Not measured: {found.failure}." if found.failure else found.basis.sentence
+        return f"{moved} Which setting is best cannot be measured here. {reason}"
     if max(rho) == min(rho) and not found.separated:
         return f"{moved} {found.basis.sentence}"
-    better = [one for one in found.separated if one.difference is not None and one.difference.value < 0]
-    if not better:
+    best = found.best
+    if best is None:
         return f"{moved} No setting has a lower Brier score than the present one beyond chance. {found.basis.sentence}"
-    best = min(better, key=_brier)
+    assert best.brier is not None
     assert best.difference is not None
     return (
         f"{moved} Centre {w.edge(best.center)} and width {w.edge(best.width)} have the lowest Brier score, "
-        f"{w.error(_brier(best))}: {w.signed(best.difference.value)} against the present setting (interval "
+        f"{w.error(best.brier.value)}: {w.signed(best.difference.value)} against the present setting (interval "
         f"{w.signed(best.difference.lower)} to {w.signed(best.difference.upper)}, at 95 % for all settings together). "
         f"{found.basis.sentence}"
     )
-
-
-def _brier(setting: GateSetting) -> float:
-    return float("inf") if setting.brier is None else setting.brier.value
 
 
 KINDS = {"score": "Mean score", "recorded": "Recorded labels", "audit": "Clean audit sample"}

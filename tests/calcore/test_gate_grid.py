@@ -12,6 +12,7 @@ from calcore.crossfit import Folds, cross_fit, predict_elsewhere
 from calcore.errors import DoesNotExist
 from calcore.gate_grid import gate_grid
 from calcore.gate_protocol import protocol
+from calcore.metrics.pairs import Pairs
 from calcore.observation import PU, Clean, Noisy
 
 
@@ -82,6 +83,44 @@ def test_settings_are_separated_only_by_more_than_chance():
     assert not found.separated
 
 
+def test_differences_are_bootstrapped_at_the_level_of_all_settings_together():
+    score, noisy, _ = drawn(flips=0.35)
+    evidence = Clean().evidence(score, noisy)
+    found = gate_grid(evidence)
+    assert max(one.rho for one in found.settings) > min(one.rho for one in found.settings)
+    folds = Folds.of(evidence)
+    blended = {
+        f"{one.center} {one.width}": evidence.with_score(
+            cross_fit(GatedLWCal(center=one.center, width=one.width), folds).predicted
+        )
+        for one in found.settings
+    }
+    pairs = Pairs.of(blended)
+    for one, name in zip(found.settings, blended, strict=True):
+        again = pairs.difference("Brier", name, "0.29 0.12")
+        assert one.difference.draws is not None
+        assert one.difference.level == pairs.level == 1 - 0.05 / 11
+        assert (one.difference.lower, one.difference.upper) == pytest.approx((again.lower, again.upper))
+
+
+def test_the_best_setting_beats_the_present_one_by_more_than_chance():
+    score, noisy, _ = drawn(4000, flips=0.2)
+    found = gate_grid(Noisy(0.2, 0.2).evidence(score, noisy))
+    beaten = [one for one in found.separated if one.difference.value < 0]
+    assert found.best in beaten
+    assert found.best.brier.value == min(one.brier.value for one in beaten)
+    assert gate_grid(Noisy().evidence(score, noisy)).best is None
+
+
+def test_one_row_may_be_ranked_on_and_cannot_be_measured():
+    found = gate_grid(Clean().evidence([0.3], [1]))
+    assert not found.measured
+    assert found.basis.ranked == "yes"
+    assert found.failure
+    assert not found.failure.endswith(".")
+    assert gate_grid(Clean().evidence(*drawn(50)[:2])).failure is None
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_hardly_any_rows(n):
     score, noisy, _ = drawn(n)
@@ -124,4 +163,4 @@ def test_the_protocol_marks_the_row_of_the_contradiction_rate(d_hat, score):
         (0.29, pytest.approx(0.41)),
         (pytest.approx(0.41), 1.0),
     ]
-    assert all(row.action and row.reason for row in rows)
+    assert all(row.action for row in rows)

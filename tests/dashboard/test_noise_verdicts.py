@@ -8,6 +8,7 @@ import pytest
 from calcore.calibrators import GatedLWCal
 from calcore.contradictions import contradictions
 from calcore.gate_grid import gate_grid
+from calcore.gate_protocol import protocol
 from calcore.group_contradictions import group_contradictions
 from calcore.observation import Clean, Noisy
 from calcore.observation.priors import flip_rates_from_forward_platt
@@ -101,6 +102,20 @@ def test_the_grid_says_what_it_was_measured_on_or_why_not():
     assert "Brier" in known
     same = noise_verdicts.gate_grid(gate_grid(Clean().evidence(*drawn(1500))))
     assert "same map" in same
+    alone = noise_verdicts.gate_grid(gate_grid(Clean().evidence([0.3], [1])))
+    assert "cannot be measured here. Not measured: " in alone
+    assert not alone.endswith("..")
+
+
+def test_the_best_setting_is_named_with_its_difference():
+    found = gate_grid(Noisy(0.2, 0.2).evidence(*drawn(4000, shape=0.7, rho0=0.2, rho1=0.2)))
+    assert found.best is not None
+    sentence = noise_verdicts.gate_grid(found)
+    assert f"Centre {found.best.center} and width {found.best.width} have the lowest Brier score" in sentence
+
+
+def test_every_recommendation_of_the_protocol_has_its_reason():
+    assert {row.score for row in protocol(0.2)} == set(noise_verdicts.PROTOCOL_REASONS)
 
 
 def test_too_few_positives_recorded_are_told_with_what_follows():
