@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calcore.audit import TOLERANCE
 from calcore.calibrators import GateAudit
 from calcore.contradictions import Contradictions
 from calcore.gate_grid import GateGrid
@@ -19,13 +20,13 @@ ORIGINS = {
 }
 
 
-def gate(audit: GateAudit, split: Contradictions, tolerance: float = 0.02) -> Verdict:
+def gate(audit: GateAudit, split: Contradictions, tolerance: float = TOLERANCE) -> Verdict:
     """Whether labels contradict the scores more than right labels would, and what the gate does about it."""
     found = (
         f"Labels contradict the scores on {w.rate(split.observed)} of rows ({_of_rows(split)}); "
         f"{w.rate(split.expected)} would be expected if the labels were right and the scores calibrated."
     )
-    alarm = split.beyond_chance and split.excess > tolerance
+    alarm = split.alarm(tolerance)
     if alarm:
         found += (
             f" That is about {w.rows(round(split.excess * split.n))} more than expected, beyond chance: labels are "
@@ -38,9 +39,7 @@ def gate(audit: GateAudit, split: Contradictions, tolerance: float = 0.02) -> Ve
     else:
         back = "The gate is fully open: Gated-LWCal leaves the score as it is."
     flips = split.with_flips
-    hidden = flips is not None and flips.hidden and flips.rest < -tolerance
-    if hidden and not alarm:
-        assert flips is not None
+    if flips is not None and split.hides(tolerance) and not alarm:
         found += (
             f" With {ORIGINS[flips.origin]} calibrated scores would show {w.rate(flips.expected)}: the scores are not "
             "sure enough, and that hides wrong labels."
@@ -67,7 +66,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
 
     ``clean``: that of the clean audit sample, where there is one.
     """
-    chance = "beyond chance" if split.p_value < 0.05 else "could be chance"
+    chance = "beyond chance" if split.significant else "could be chance"
     rows = [
         (
             "Observed",
@@ -89,7 +88,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
             (
                 "Expected with flips",
                 w.rate(flips.expected),
-                _interval(flips.interval) if flips.interval else "exact",
+                "exact" if flips.exact else _interval(flips.interval, "not known"),
                 f"by {ORIGINS[flips.origin]}, on calibrated scores",
             )
         )
@@ -97,7 +96,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
             (
                 "Left unexplained then",
                 _signed_points(flips.rest),
-                _signed_interval(flips.rest_interval),
+                _signed_interval(flips.rest_interval, w.MISSING if flips.exact else "not known"),
                 "below 0: the scores are not sure enough",
             )
         )
@@ -118,15 +117,15 @@ def _signed_points(value: float) -> str:
     return text if text.startswith(("0\u00a0", "<")) else f"{'−' if value < 0 else '+'}{text}"
 
 
-def _signed_interval(bounds: tuple[float, float] | None) -> str:
+def _signed_interval(bounds: tuple[float, float] | None, missing: str = w.MISSING) -> str:
     if bounds is None:
-        return w.MISSING
+        return missing
     low, high = (_signed_points(end) for end in bounds)
     return f"{low.split(w.PERCENT[0])[0]} to {high}"
 
 
-def _interval(bounds: tuple[float, float] | None) -> str:
-    return w.MISSING if bounds is None else w.rates(*bounds)
+def _interval(bounds: tuple[float, float] | None, missing: str = w.MISSING) -> str:
+    return missing if bounds is None else w.rates(*bounds)
 
 
 def groups(found: GroupSearch) -> Verdict:
@@ -206,10 +205,9 @@ def audited(rates: FlipRates) -> Verdict:
         f"On {w.rows(found.n)} with a clean label too, the recorded one is wrong on {w.rate(found.value)} (95 % interval "
         f"{w.rates(*found.interval)})."
     )
-    few = found.interval[1] < 0.05
-    return Verdict(
-        Level.GOOD if few else Level.WATCH, sentence, word="Few wrong labels" if few else "Wrong labels"
-    )
+    if rates.few_wrong:
+        return Verdict(Level.GOOD, sentence, word="Few wrong labels")
+    return Verdict(Level.WATCH, sentence, word="Wrong labels")
 
 
 def gate_grid(found: GateGrid) -> str:
@@ -262,6 +260,8 @@ def prevalence(found: Prevalence) -> Verdict | None:
         f"Labels record {w.rate(recorded.value)} positive ({w.rows(recorded.n)}), about {w.estimated(best.value)} {known} "
         f"({_share_source(best)}{interval}, {w.rows(best.n)})."
     )
+    if best.interval is None:
+        return Verdict(Level.UNKNOWN, f"{sentence} How far that may be off is not known.")
     if not found.apart:
         return Verdict(Level.GOOD, sentence, word="No difference beyond chance and the tolerance")
     way = "low" if found.gap < 0 else "high"

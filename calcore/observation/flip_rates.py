@@ -22,6 +22,8 @@ from calcore.observation.rate_estimate import (
 from calcore.validation import as_labels, as_scores, fraction, same_length
 
 _CLASS_ONLY = "flips do not depend on the score, given the true label"
+#: Up to this share of wrong labels, labels are called good.
+FEW_WRONG = 0.05
 _NAMES = ("rho0", "rho1", "disagreement")
 
 
@@ -32,6 +34,11 @@ class FlipRates:
     rho0: RateEstimate
     rho1: RateEstimate
     disagreement: RateEstimate
+
+    @property
+    def few_wrong(self) -> bool:
+        """Are, at the upper end of the interval, fewer than FEW_WRONG of the recorded labels wrong?"""
+        return self.disagreement.interval[1] < FEW_WRONG
 
 
 def flip_rates_from_audit(labels: ArrayLike, audit: ArrayLike) -> FlipRates:

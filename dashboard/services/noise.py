@@ -36,10 +36,9 @@ def contradictions_of(found: Analysis) -> Contradictions:
     """The contradiction rate split by what explains it, with the best flip rates there are."""
 
     def compute() -> Contradictions:
-        counted = counted_flip_rates(found)
-        if counted is not None:
-            return contradictions(found.evidence, counted, "counted")
-        return contradictions(found.evidence, forward_flip_rates(found))
+        return contradictions(
+            found.evidence, counted=counted_flip_rates(found), estimated=forward_flip_rates(found)
+        )
 
     return once(("contradictions", *found.key), compute)
 
