@@ -272,13 +272,11 @@ def prevalence(found: Prevalence) -> Verdict | None:
     )
 
 
-def rates_cautions(weighted: bool, clustered: bool) -> list[str]:
+def rates_cautions(clustered: bool) -> list[str]:
     """What estimated flip rates leave out, each a sentence."""
     found = [
         "Estimates from scores and labels alone are indicative: they are far off where their assumption fails."
     ]
-    if weighted:
-        found.append("They count every row once, whatever its weight.")
     if clustered:
         found.append("They take rows of one unit as independent: their intervals are too narrow.")
     return found
