@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calcore.calibrators.loss_weighted import contradicts
-from calcore.errors import DoesNotExist
+from calcore.audit import TOLERANCE
+from calcore.calibrators.loss_weighted import contradiction_rate, contradicts, recorded_labels
 from calcore.evidence import Evidence
-from calcore.metrics.reliability import wilson
+from calcore.known_flips import KnownFlips, known_flips
+from calcore.metrics.rates import rate_interval
 from calcore.metrics.uncertainty import FEWEST_DRAWS, SIGNIFICANCE, Z, effective_draws, variance_of_sum
-from calcore.observation import Noisy
 from calcore.observation.priors import FlipRates
 from calcore.sums import sum_by
 from calcore.validation import Floats
@@ -24,12 +24,12 @@ Interval = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class WithFlips:
-    """What the stated or estimated flip rates would make of a calibrated score.
+    """What the flip rates would make of a calibrated score.
 
-    ``expected`` is the contradiction rate then, with the ``interval`` that those of both rates allow (None for
-    stated rates, which have none); ``rest`` is the observed rate minus it, and ``rest_interval`` adds the error
-    of the labels at 95 %. Below 0 the score is not sure enough. ``origin`` is "given", "counted" (on audited
-    rows) or "estimated".
+    ``expected`` is the contradiction rate then, with the ``interval`` that those of both rates allow; ``rest`` is
+    the observed rate minus it, and ``rest_interval`` adds the error of the labels at 95 %. Below 0 the score is not
+    sure enough. ``origin`` is "given", "counted" (on audited rows) or "estimated". Given rates are taken to be
+    ``exact``: no ``interval``. Where the error of estimated rates is not known, both intervals are None.
     """
 
     expected: float
@@ -37,6 +37,7 @@ class WithFlips:
     rest: float
     rest_interval: Interval
     origin: str
+    exact: bool
 
     @property
     def hidden(self) -> bool:
@@ -80,9 +81,23 @@ class Contradictions:
         return max(low, 0.0), max(high, 0.0)
 
     @property
+    def significant(self) -> bool:
+        """Is the excess, above or below 0, more than chance would give?"""
+        return self.p_value < SIGNIFICANCE
+
+    @property
     def beyond_chance(self) -> bool:
         """More contradictions than right labels of a calibrated score would show in 97.5 % of samples."""
-        return self.excess > 0 and self.p_value < SIGNIFICANCE
+        return self.excess > 0 and self.significant
+
+    def alarm(self, tolerance: float = TOLERANCE) -> bool:
+        """Too many contradictions: beyond chance, and by more than ``tolerance`` (a rate in [0, 1])."""
+        return self.beyond_chance and self.excess > tolerance
+
+    def hides(self, tolerance: float = TOLERANCE) -> bool:
+        """Do unsure scores hide wrong labels: fewer contradictions than the flips give, by more than ``tolerance``?"""
+        flips = self.with_flips
+        return flips is not None and flips.hidden and flips.rest < -tolerance
 
 
 def own_doubt(score: Floats) -> Floats:
@@ -90,34 +105,29 @@ def own_doubt(score: Floats) -> Floats:
     return np.minimum(score, 1.0 - score)
 
 
-def recorded_labels(evidence: Evidence) -> Floats:
-    """The recorded labels (n,). Raises DoesNotExist where rows carry none."""
-    if evidence.label is None:
-        raise DoesNotExist(f"no label contradicts a score under {evidence.model.name}: its rows carry none")
-    return evidence.label
-
-
 def contradictions(
-    evidence: Evidence, rates: FlipRates | None = None, origin: str = "estimated"
+    evidence: Evidence, *, counted: FlipRates | None = None, estimated: FlipRates | None = None
 ) -> Contradictions:
-    """Split the contradiction rate of ``evidence``; ``rates`` of ``origin`` are used where its model states none.
+    """Split the contradiction rate of ``evidence``, by the best of what is known of its flips.
 
+    ``counted`` (on audited rows) and ``estimated`` (from these scores and labels) are used as in ``known_flips``.
     Rows that belong together count as one draw in every error. Raises DoesNotExist where rows carry no label.
     """
     label = recorded_labels(evidence)
     share = evidence.weight / evidence.weight.sum()
     against = contradicts(evidence.score, label).astype(np.float64)
     doubt = own_doubt(evidence.score)
+    known = known_flips(evidence, counted, estimated)
     excess, bounds, error = _compared(evidence, share, against, doubt)
     return Contradictions(
         n=evidence.n,
-        observed=float(evidence.weight @ against / evidence.weight.sum()),
-        interval=_wilson(evidence, share, against),
+        observed=contradiction_rate(evidence),
+        interval=rate_interval(evidence, against),
         expected=float(share @ doubt),
         excess=excess,
         excess_interval=bounds,
         p_value=p_value(excess, error),
-        with_flips=_with_flips(evidence, share, against, rates, origin),
+        with_flips=_with_flips(evidence, share, against, known[0]) if known else None,
     )
 
 
@@ -149,16 +159,12 @@ class Errors:
         """The larger of the estimated and the null error of the sum of ``terms`` (n,).
 
         ``null_squares`` (n,) are the variances of the terms if nothing were wrong; units widen them by their
-        design effect. The estimated error alone is 0 where no label contradicts, and accuses too often.
+        design effect. The estimated error alone is 0 where no label contradicts, and accuses too often. NaN where
+        all rows are one unit.
         """
         alone, together = self._variances(terms)
         null = float(null_squares.sum()) * _ratio(together, alone)
         return float(np.sqrt(np.fmax(together, null)))
-
-    def design_effect(self, terms: Floats) -> float:
-        """How much larger units make the variance of the sum of ``terms`` than independent rows would, at least 1."""
-        alone, together = self._variances(terms)
-        return _ratio(together, alone)
 
     def _variances(self, terms: Floats) -> tuple[float, float]:
         """Variance of the sum of ``terms`` (n,) over independent rows, and over units."""
@@ -169,14 +175,15 @@ class Errors:
 
 
 def _ratio(together: float, alone: float) -> float:
-    return max(together / alone, 1.0) if alone > 0 and np.isfinite(together) else 1.0
+    # NaN where all rows are one unit: how much they depend is not known then
+    return float(np.maximum(together / alone, 1.0)) if alone > 0 else 1.0
 
 
 def p_value(value: float, error: float) -> float:
-    """Two-sided normal p-value; 1 where there is neither a difference nor an error."""
+    """Two-sided normal p-value; 1 where there is neither a difference nor an error, or the error is not known."""
     if error > 0:
         return float(2 * special.ndtr(-abs(value) / error))
-    return 1.0 if value == 0 else 0.0
+    return 1.0 if value == 0 or np.isnan(error) else 0.0
 
 
 def row_squares(evidence: Evidence) -> Floats:
@@ -196,27 +203,16 @@ def _compared(
     return value, (value - Z * error, value + Z * error), error
 
 
-def _wilson(evidence: Evidence, share: Floats, against: Floats) -> Interval:
-    """Wilson's interval at the effective number of rows; units that depend count as fewer."""
-    effect = Errors.of(evidence).design_effect(share * against)
-    trials = 1.0 / float(row_squares(evidence).sum()) / effect
-    if effective_draws(evidence) < FEWEST_DRAWS:
-        return None
-    low, high = wilson(np.array([share @ against * trials]), np.array([trials]))
-    return max(float(low[0]), 0.0), min(float(high[0]), 1.0)
-
-
-def _with_flips(
-    evidence: Evidence, share: Floats, against: Floats, rates: FlipRates | None, origin: str
-) -> WithFlips | None:
-    model = evidence.model
-    if isinstance(model, Noisy) and model.known:
-        recorded, _, _ = model.two_point(evidence)
-        expected = np.where(evidence.score >= 0.5, 1.0 - recorded, recorded)
+def _with_flips(evidence: Evidence, share: Floats, against: Floats, flips: KnownFlips) -> WithFlips:
+    rates = flips.rates
+    if rates is None:
+        drawn = evidence.model.two_point(evidence)
+        assert drawn is not None
+        expected = np.where(evidence.score >= 0.5, 1.0 - drawn[0], drawn[0])
         rest, bounds, _ = _compared(evidence, share, against, expected)
-        return WithFlips(float(share @ expected), None, rest, bounds, model.origin)
-    if rates is None or rates.rho0.value + rates.rho1.value >= 1:
-        return None
+        # the error of estimated rates that come without one is not 0: no interval can be given
+        bounds = bounds if flips.exact else None
+        return WithFlips(float(share @ expected), None, rest, bounds, flips.origin, flips.exact)
     expected = _flipped(evidence.score, rates.rho0.value, rates.rho1.value)
     value = float(share @ expected)
     rest, bounds, _ = _compared(evidence, share, against, expected)
@@ -233,7 +229,7 @@ def _with_flips(
             rest - float(np.hypot(rest - bounds[0], high - value)),
             rest + float(np.hypot(bounds[1] - rest, value - low)),
         )
-    return WithFlips(value, (float(low), float(high)), rest, bounds, origin)
+    return WithFlips(value, (float(low), float(high)), rest, bounds, flips.origin, flips.exact)
 
 
 def squared_reach(parts: Iterable[tuple[float, float, tuple[float, float]]]) -> tuple[float, float]:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calcore import metrics
 from calcore.calibrators import LWCal
-from calcore.calibrators.loss_weighted import GATE_START, GATE_WIDTH, contradicts
+from calcore.calibrators.loss_weighted import (
+    GATE_CENTERS,
+    GATE_START,
+    GATE_WIDTH,
+    GATE_WIDTHS,
+    contradiction_rate,
+    gate_opening,
+)
 from calcore.comparison import RankingBasis, ranking_basis
-from calcore.contradictions import recorded_labels
 from calcore.crossfit import CrossFit, Folds, cross_fit, fold_elsewhere, predict_elsewhere
 from calcore.errors import InputError
 from calcore.evidence import Evidence
-from calcore.metrics.differences import Difference, linear_difference
+from calcore.metrics.differences import Difference
+from calcore.metrics.pairs import Pairs
 from calcore.metrics.results import Estimate
-from calcore.metrics.scores import brier_terms
 from calcore.validation import Floats
-
-CENTRES, WIDTHS = (0.25, 0.29, 0.33, 0.35), (0.08, 0.12, 0.16)
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,10 @@ class GateSetting:
 
 @dataclass(frozen=True)
 class GateGrid:
-    """Settings, widths within centres; ``basis`` says what was measured on and why not, where nothing was."""
+    """Settings, widths within centres; ``basis`` says what these labels may be ranked on.
+
+    ``failure`` is what was wrong with the evidence where it may be ranked on, and could not be measured all the same.
+    """
 
     settings: tuple[GateSetting, ...]
     centers: tuple[float, ...]
@@ -48,6 +55,7 @@ class GateGrid:
     n: int
     basis: RankingBasis
     folds: int
+    failure: str | None = None
 
     @property
     def measured(self) -> bool:
@@ -58,31 +66,31 @@ class GateGrid:
         """Settings whose Brier score differs from the present one's by more than chance."""
         return tuple(one for one in self.settings if one.difference is not None and one.difference.separated)
 
-
-def gate_opening(d_hat: float | Floats, center: float, width: float) -> Floats:
-    """rho = clip((d_hat - center) / width, 0, 1) (LWCal, Eq. 3)."""
-    return np.clip((np.asarray(d_hat, dtype=np.float64) - center) / width, 0.0, 1.0)
-
-
-def contradiction_rate(evidence: Evidence) -> float:
-    """d_hat (LWCal, Eq. 6)."""
-    against = contradicts(evidence.score, recorded_labels(evidence))
-    return float(evidence.weight @ against / evidence.weight.sum())
+    @property
+    def best(self) -> GateSetting | None:
+        """The lowest Brier score of all settings that beat the present one by more than chance; None: none does."""
+        better = [
+            (one.brier.value, place)
+            for place, one in enumerate(self.settings)
+            if one.brier is not None and one.difference is not None and one.difference.upper < 0
+        ]
+        return self.settings[min(better)[1]] if better else None
 
 
 def gate_grid(
     evidence: Evidence,
     audit: Evidence | None = None,
     *,
-    centers: Sequence[float] = CENTRES,
-    widths: Sequence[float] = WIDTHS,
+    centers: Sequence[float] = GATE_CENTERS,
+    widths: Sequence[float] = GATE_WIDTHS,
     present: tuple[float, float] = (GATE_START, GATE_WIDTH),
     folds: int = 5,
 ) -> GateGrid:
     """rho at every setting, and the Brier score of Gated-LWCal where these labels may be ranked on.
 
     ``audit``: clean evidence of a random sample of rows of the same file. Every setting blends the same LWCal
-    maps with the score: they are fitted once a fold, and rho is computed without the fold. The present setting is added to the grid where it is not on it. Raises
+    maps with the score: they are fitted once a fold, and rho is computed without the fold. The present setting is
+    added to the grid where it is not on it. Differences are bootstrapped, all from the same draws. Raises
     DoesNotExist where rows carry no label.
     """
     d_hat = contradiction_rate(evidence)
@@ -91,27 +99,42 @@ def gate_grid(
     grid = [(center, width) for center in centers for width in widths]
     basis = ranking_basis(evidence, audit)
     measured: _Measured | None = None
-    count = 0
+    count, failure = 0, None
     if basis.ranked != "no":
         try:
             split = Folds.of(evidence, folds)
             measured = _Measured.of(split, cross_fit(LWCal(), split), d_hat, audit)
             count = split.count
         except InputError as reason:
-            basis = RankingBasis(basis.case, "no", f"Not measured: {reason}.")
-    level = 1 - 0.05 / max(len(grid) - 1, 1)
-    reference = None if measured is None else measured.at(*present)
-    settings = []
-    for center, width in grid:
-        plain = center, width, float(gate_opening(d_hat, center, width)), (center, width) == present
-        if measured is None or reference is None:
-            settings.append(GateSetting(*plain))
-            continue
-        blended = measured.at(center, width)
-        terms = brier_terms(blended) - brier_terms(reference)
-        difference = linear_difference("Brier", blended, terms).at_level(level)
-        settings.append(GateSetting(*plain, metrics.brier(blended), difference))
-    return GateGrid(tuple(settings), centers, widths, d_hat, evidence.n, basis, count)
+            failure = str(reason)
+    settings = [
+        GateSetting(center, width, float(gate_opening(d_hat, center, width)), (center, width) == present)
+        for center, width in grid
+    ]
+    if measured is not None:
+        settings = _with_metrics(settings, measured, present)
+    return GateGrid(tuple(settings), centers, widths, d_hat, evidence.n, basis, count, failure)
+
+
+def _with_metrics(
+    settings: list[GateSetting], measured: _Measured, present: tuple[float, float]
+) -> list[GateSetting]:
+    """The settings with their Brier scores and the differences to that of the ``present`` one."""
+    blended = {_name(one.center, one.width): measured.at(one.center, one.width) for one in settings}
+    pairs = Pairs.of(blended)
+    reference = _name(*present)
+    return [
+        replace(
+            one,
+            brier=metrics.brier(blended[name]),
+            difference=pairs.difference("Brier", name, reference),
+        )
+        for one, name in zip(settings, blended, strict=True)
+    ]
+
+
+def _name(center: float, width: float) -> str:
+    return f"center {center!r}, width {width!r}"
 
 
 @dataclass(frozen=True, eq=False)

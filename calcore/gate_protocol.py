@@ -7,25 +7,16 @@ from itertools import pairwise
 
 from calcore.calibrators.loss_weighted import GATE_START, GATE_WIDTH, recommended
 
-#: Why, by the recommended score (LWCal, Section VII).
-REASONS = {
-    "LWCal": "Few contradictions: it had the lowest ECE in the paper's study.",
-    "Gated-LWCal": "More contradictions: going part of the way back protects log loss and Brier score, for some ECE.",
-    "Raw or Gated-LWCal": "So many contradictions that a map would learn from labels that cannot be trusted: better "
-    "labels help, a bolder calibrator does not.",
-}
-
 
 @dataclass(frozen=True)
 class ProtocolRow:
-    """Contradiction rates from ``low`` up to ``high``: the recommended ``score``, the ``action``, the ``reason``,
-    and whether the data are ``here``."""
+    """Contradiction rates from ``low`` up to ``high``: the recommended ``score``, the ``action``, and whether the data
+    are ``here``."""
 
     low: float
     high: float
     score: str
     action: str
-    reason: str
     here: bool
 
 
@@ -39,5 +30,5 @@ def protocol(d_hat: float, center: float = GATE_START, width: float = GATE_WIDTH
     rows = []
     for low, high in pairwise(ends):
         score, action = recommended((low + high) / 2, center, width)
-        rows.append(ProtocolRow(low, high, score, action, REASONS[score], (score, action) == here))
+        rows.append(ProtocolRow(low, high, score, action, (score, action) == here))
     return tuple(rows)

@@ -10,10 +10,11 @@ from scipy import special
 
 from calcore.audit import TOLERANCE
 from calcore.calibrators import LWCal
-from calcore.calibrators.loss_weighted import contradicts
-from calcore.contradictions import Errors, Interval, own_doubt, p_value, recorded_labels
+from calcore.calibrators.loss_weighted import contradicts, recorded_labels
+from calcore.contradictions import Errors, Interval, own_doubt, p_value
 from calcore.errors import DoesNotExist
 from calcore.evidence import Evidence, compress
+from calcore.metrics.binning import Bins
 from calcore.metrics.uncertainty import LEVEL, SIGNIFICANCE, Z, holm
 from calcore.sums import sum_by
 from calcore.validation import Floats, fraction
@@ -157,7 +158,7 @@ class _Entries:
             against=contradicts(evidence.score, evidence.label).astype(np.float64),
             doubt=own_doubt(evidence.score),
             weight=LWCal().fit(evidence.without_groups()).audit_.weights,
-            stratum=np.minimum((evidence.score * STRATA).astype(np.int64), STRATA - 1),
+            stratum=Bins.equal_width(STRATA).index(evidence.score),
             squares=evidence.weight_squared,
             errors=Errors.of(evidence),
         )
@@ -203,7 +204,7 @@ class _Entries:
             return mean, None
         squares = np.where(inside, self.squares, 0.0) / total**2 * null
         error = self.errors.of_sum(share * (values - mean), squares)
-        return mean, (mean - Z * error, mean + Z * error)
+        return mean, (mean - Z * error, mean + Z * error) if np.isfinite(error) else None
 
     def _difference(self, inside: NDArray[np.bool_], rows: int) -> tuple[float, Interval, float, float]:
         """The stratified difference, its interval, p-value and standard error."""

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calcore import metrics
-from calcore.contradictions import Interval, recorded_labels, squared_reach
+from calcore.audit import TOLERANCE
+from calcore.calibrators.loss_weighted import recorded_labels
+from calcore.contradictions import Interval, squared_reach
 from calcore.evidence import Evidence
+from calcore.known_flips import KnownFlips, known_flips
+from calcore.metrics.rates import rate_interval
 from calcore.metrics.uncertainty import FEWEST_DRAWS, Z, effective_draws, variance_of_sum
-from calcore.observation import Clean, Noisy
 from calcore.observation.priors import FlipRates
-from calcore.validation import Floats
 
 
 @dataclass(frozen=True)
@@ -54,34 +55,26 @@ def prevalence(
     audit: Evidence | None = None,
     counted: FlipRates | None = None,
     estimated: FlipRates | None = None,
-    tolerance: float = 0.02,
+    tolerance: float = TOLERANCE,
 ) -> Prevalence:
     """Compare the shares of positives of ``evidence``.
 
-    ``audit``: clean evidence of a random sample. Rates that the model states come first, then ``counted`` (on
-    audited rows) and ``estimated`` ones. Raises DoesNotExist where rows carry no label.
+    ``audit``: clean evidence of a random sample. The labels are corrected by what is known of their flips: by rates
+    that the model states, ``counted`` ones (on audited rows) and ``estimated`` ones, as in ``known_flips``. Raises
+    DoesNotExist where rows carry no label.
     """
-    score = _mean(evidence, "score", evidence.score)
-    recorded = _mean(evidence, "recorded", recorded_labels(evidence))
-    shares, answers = [score, recorded], []
-    model = evidence.model
-    if isinstance(model, Noisy) and model.known:
-        source = "given" if model.origin == "given" else "estimated"
-        value = evidence.base_rate
-        half = Z * float(np.sqrt(variance_of_sum(evidence, evidence.positive)))
-        bounds = (value - half, value + half) if effective_draws(evidence) >= FEWEST_DRAWS else None
-        answers.append(PositiveShare("corrected", value, bounds, evidence.n, source))
-    for rates, source in ((counted, "counted"), (estimated, "estimated")):
-        if rates is not None and rates.rho0.value + rates.rho1.value < 1:
-            answers.append(_corrected(recorded, rates, source))
-    shares += answers
+    recorded = _of_labels(evidence, "recorded")
+    answers = [
+        _by_the_model(evidence, flips)
+        if flips.rates is None
+        else _corrected(recorded, flips.rates, flips.origin)
+        for flips in known_flips(evidence, counted, estimated)
+    ]
+    shares = [_mean_score(evidence), recorded, *answers]
     if audit is not None:
-        clean = _mean(audit, "audit", recorded_labels(audit))
+        clean = _of_labels(audit, "audit")
         shares.append(clean)
         answers.insert(0, clean)
-    if isinstance(model, Clean):
-        # the labels are said to be the outcomes: rates estimated all the same are shown, and correct nothing
-        answers = [one for one in answers if one.kind == "audit" or one.source == "counted"]
     best = answers[0] if answers else None
     if best is None:
         return Prevalence(tuple(shares), None, float("nan"), False)
@@ -90,25 +83,29 @@ def prevalence(
     return Prevalence(tuple(shares), best, gap, clear and abs(gap) > tolerance)
 
 
-def _mean(evidence: Evidence, kind: str, values: Floats) -> PositiveShare:
-    """A weighted mean over rows with its interval: Wilson's for a rate of labels."""
-    found = metrics.reliability(_clean(evidence, values), 1) if kind != "score" else None
+def _mean_score(evidence: Evidence) -> PositiveShare:
     share = evidence.weight / evidence.weight.sum()
-    value = float(evidence.weight @ values / evidence.weight.sum())
+    value = float(share @ evidence.score)
     if effective_draws(evidence) < FEWEST_DRAWS:
-        return PositiveShare(kind, value, None, evidence.n)
-    if found is not None:
-        low, high = max(float(found.lower[0]), 0.0), min(float(found.upper[0]), 1.0)
-        return PositiveShare(kind, value, (low, high), evidence.n)
-    half = Z * float(np.sqrt(variance_of_sum(evidence, share * values)))
-    return PositiveShare(kind, value, (max(value - half, 0.0), min(value + half, 1.0)), evidence.n)
+        return PositiveShare("score", value, None, evidence.n)
+    half = Z * float(np.sqrt(variance_of_sum(evidence, share * evidence.score)))
+    return PositiveShare("score", value, (max(value - half, 0.0), min(value + half, 1.0)), evidence.n)
 
 
-def _clean(evidence: Evidence, values: Floats) -> Evidence:
-    """The rows with their recorded labels taken as they are: what the recorded rate's interval is about."""
-    return Clean().evidence(
-        evidence.score, values, unit=evidence.unit, weight=evidence.weight, weighting=evidence.weighting
-    )
+def _of_labels(evidence: Evidence, kind: str) -> PositiveShare:
+    """The share of labels that are 1, with Wilson's interval."""
+    label = recorded_labels(evidence)
+    value = float(evidence.weight @ label / evidence.weight.sum())
+    return PositiveShare(kind, value, rate_interval(evidence, label), evidence.n)
+
+
+def _by_the_model(evidence: Evidence, flips: KnownFlips) -> PositiveShare:
+    """Corrected for the rates that the model states; no interval where these are not exact."""
+    value, bounds = evidence.base_rate, None
+    if flips.exact and effective_draws(evidence) >= FEWEST_DRAWS:
+        half = Z * float(np.sqrt(variance_of_sum(evidence, evidence.positive)))
+        bounds = value - half, value + half
+    return PositiveShare("corrected", value, bounds, evidence.n, flips.origin)
 
 
 def _corrected(recorded: PositiveShare, rates: FlipRates, source: str) -> PositiveShare:

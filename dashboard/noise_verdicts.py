@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from calcore.audit import TOLERANCE
 from calcore.calibrators import GateAudit
 from calcore.contradictions import Contradictions
-from calcore.gate_grid import GateGrid, GateSetting
+from calcore.gate_grid import GateGrid
 from calcore.group_contradictions import GroupContradictions, GroupSearch
 from calcore.observation.priors import FlipRates
 from calcore.prevalence import PositiveShare, Prevalence
@@ -19,13 +20,13 @@ ORIGINS = {
 }
 
 
-def gate(audit: GateAudit, split: Contradictions, tolerance: float = 0.02) -> Verdict:
+def gate(audit: GateAudit, split: Contradictions, tolerance: float = TOLERANCE) -> Verdict:
     """Whether labels contradict the scores more than right labels would, and what the gate does about it."""
     found = (
         f"Labels contradict the scores on {w.rate(split.observed)} of rows ({_of_rows(split)}); "
         f"{w.rate(split.expected)} would be expected if the labels were right and the scores calibrated."
     )
-    alarm = split.beyond_chance and split.excess > tolerance
+    alarm = split.alarm(tolerance)
     if alarm:
         found += (
             f" That is about {w.rows(round(split.excess * split.n))} more than expected, beyond chance: labels are "
@@ -38,9 +39,7 @@ def gate(audit: GateAudit, split: Contradictions, tolerance: float = 0.02) -> Ve
     else:
         back = "The gate is fully open: Gated-LWCal leaves the score as it is."
     flips = split.with_flips
-    hidden = flips is not None and flips.hidden and flips.rest < -tolerance
-    if hidden and not alarm:
-        assert flips is not None
+    if flips is not None and split.hides(tolerance) and not alarm:
         found += (
             f" With {ORIGINS[flips.origin]} calibrated scores would show {w.rate(flips.expected)}: the scores are not "
             "sure enough, and that hides wrong labels."
@@ -67,7 +66,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
 
     ``clean``: that of the clean audit sample, where there is one.
     """
-    chance = "beyond chance" if split.p_value < 0.05 else "could be chance"
+    chance = "beyond chance" if split.significant else "could be chance"
     rows = [
         (
             "Observed",
@@ -89,7 +88,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
             (
                 "Expected with flips",
                 w.rate(flips.expected),
-                _interval(flips.interval) if flips.interval else "exact",
+                "exact" if flips.exact else _interval(flips.interval, "not known"),
                 f"by {ORIGINS[flips.origin]}, on calibrated scores",
             )
         )
@@ -97,7 +96,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
             (
                 "Left unexplained then",
                 _signed_points(flips.rest),
-                _signed_interval(flips.rest_interval),
+                _signed_interval(flips.rest_interval, w.MISSING if flips.exact else "not known"),
                 "below 0: the scores are not sure enough",
             )
         )
@@ -118,15 +117,15 @@ def _signed_points(value: float) -> str:
     return text if text.startswith(("0\u00a0", "<")) else f"{'−' if value < 0 else '+'}{text}"
 
 
-def _signed_interval(bounds: tuple[float, float] | None) -> str:
+def _signed_interval(bounds: tuple[float, float] | None, missing: str = w.MISSING) -> str:
     if bounds is None:
-        return w.MISSING
+        return missing
     low, high = (_signed_points(end) for end in bounds)
     return f"{low.split(w.PERCENT[0])[0]} to {high}"
 
 
-def _interval(bounds: tuple[float, float] | None) -> str:
-    return w.MISSING if bounds is None else w.rates(*bounds)
+def _interval(bounds: tuple[float, float] | None, missing: str = w.MISSING) -> str:
+    return missing if bounds is None else w.rates(*bounds)
 
 
 def groups(found: GroupSearch) -> Verdict:
@@ -171,6 +170,13 @@ EXCESS_EXPLAINED = (
     "What is left over is label noise only if the scores are calibrated: scores that are too sure add to it, scores that "
     "are not sure enough hide it."
 )
+#: Why, by the recommended score (LWCal, Section VII).
+PROTOCOL_REASONS = {
+    "LWCal": "Few contradictions: it had the lowest ECE in the paper's study.",
+    "Gated-LWCal": "More contradictions: going part of the way back protects log loss and Brier score, for some ECE.",
+    "Raw or Gated-LWCal": "So many contradictions that a map would learn from labels that cannot be trusted: better "
+    "labels help, a bolder calibrator does not.",
+}
 PROTOCOL_EXPLAINED = (
     "The limits are warnings about how often labels contradict the score; they say nothing of the true share of wrong "
     "labels."
@@ -199,10 +205,9 @@ def audited(rates: FlipRates) -> Verdict:
         f"On {w.rows(found.n)} with a clean label too, the recorded one is wrong on {w.rate(found.value)} (95 % interval "
         f"{w.rates(*found.interval)})."
     )
-    few = found.interval[1] < 0.05
-    return Verdict(
-        Level.GOOD if few else Level.WATCH, sentence, word="Few wrong labels" if few else "Wrong labels"
-    )
+    if rates.few_wrong:
+        return Verdict(Level.GOOD, sentence, word="Few wrong labels")
+    return Verdict(Level.WATCH, sentence, word="Wrong labels")
 
 
 def gate_grid(found: GateGrid) -> str:
@@ -214,24 +219,21 @@ def gate_grid(found: GateGrid) -> str:
     else:
         moved = f"Over these settings the gate goes from {w.error(min(rho))} to {w.error(max(rho))}."
     if not found.measured:
-        return f"{moved} Which setting is best cannot be measured here. {found.basis.sentence}"
+        reason = f"Not measured: {found.failure}." if found.failure else found.basis.sentence
+        return f"{moved} Which setting is best cannot be measured here. {reason}"
     if max(rho) == min(rho) and not found.separated:
         return f"{moved} {found.basis.sentence}"
-    better = [one for one in found.separated if one.difference is not None and one.difference.value < 0]
-    if not better:
+    best = found.best
+    if best is None:
         return f"{moved} No setting has a lower Brier score than the present one beyond chance. {found.basis.sentence}"
-    best = min(better, key=_brier)
+    assert best.brier is not None
     assert best.difference is not None
     return (
         f"{moved} Centre {w.edge(best.center)} and width {w.edge(best.width)} have the lowest Brier score, "
-        f"{w.error(_brier(best))}: {w.signed(best.difference.value)} against the present setting (interval "
+        f"{w.error(best.brier.value)}: {w.signed(best.difference.value)} against the present setting (interval "
         f"{w.signed(best.difference.lower)} to {w.signed(best.difference.upper)}, at 95 % for all settings together). "
         f"{found.basis.sentence}"
     )
-
-
-def _brier(setting: GateSetting) -> float:
-    return float("inf") if setting.brier is None else setting.brier.value
 
 
 KINDS = {"score": "Mean score", "recorded": "Recorded labels", "audit": "Clean audit sample"}
@@ -258,6 +260,8 @@ def prevalence(found: Prevalence) -> Verdict | None:
         f"Labels record {w.rate(recorded.value)} positive ({w.rows(recorded.n)}), about {w.estimated(best.value)} {known} "
         f"({_share_source(best)}{interval}, {w.rows(best.n)})."
     )
+    if best.interval is None:
+        return Verdict(Level.UNKNOWN, f"{sentence} How far that may be off is not known.")
     if not found.apart:
         return Verdict(Level.GOOD, sentence, word="No difference beyond chance and the tolerance")
     way = "low" if found.gap < 0 else "high"
@@ -268,13 +272,11 @@ def prevalence(found: Prevalence) -> Verdict | None:
     )
 
 
-def rates_cautions(weighted: bool, clustered: bool) -> list[str]:
+def rates_cautions(clustered: bool) -> list[str]:
     """What estimated flip rates leave out, each a sentence."""
     found = [
         "Estimates from scores and labels alone are indicative: they are far off where their assumption fails."
     ]
-    if weighted:
-        found.append("They count every row once, whatever its weight.")
     if clustered:
         found.append("They take rows of one unit as independent: their intervals are too narrow.")
     return found

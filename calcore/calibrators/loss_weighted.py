@@ -12,7 +12,7 @@ from scipy import special
 from calcore.calibrators.base import Calibrator
 from calcore.calibrators.isotonic import fit_isotonic
 from calcore.calibrators.logistic import CLIP
-from calcore.errors import InputError
+from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
 from calcore.maps.functions import BlendFunction, IdentityFunction
 from calcore.maps.map_function import MapFunction
@@ -22,6 +22,15 @@ from calcore.weighted import weighted_median
 #: The contradiction rate up to which the map is used, and over how much more it fades to the score alone
 #: (LWCal, Eq. 3).
 GATE_START, GATE_WIDTH = 0.29, 0.12
+#: The settings of the gate that the paper tries (LWCal, Table VII).
+GATE_CENTERS, GATE_WIDTHS = (0.25, 0.29, 0.33, 0.35), (0.08, 0.12, 0.16)
+
+
+def recorded_labels(evidence: Evidence) -> Floats:
+    """The recorded labels (n,). Raises DoesNotExist where rows carry none."""
+    if evidence.label is None:
+        raise DoesNotExist(f"no label contradicts a score under {evidence.model.name}: its rows carry none")
+    return evidence.label
 
 
 def label_losses(evidence: Evidence, clip: float = CLIP) -> Floats:
@@ -34,6 +43,20 @@ def label_losses(evidence: Evidence, clip: float = CLIP) -> Floats:
 def contradicts(score: Floats, label: Floats) -> NDArray[np.bool_]:
     """Rows whose recorded label is not the decision p >= .5, (n,); their share is d_hat (LWCal, Eq. 6)."""
     return (score >= 0.5) != (label == 1)
+
+
+def contradiction_rate(evidence: Evidence) -> float:
+    """d_hat, the weighted share of rows whose label contradicts the decision (LWCal, Eq. 6).
+
+    Raises DoesNotExist where rows carry no label.
+    """
+    against = contradicts(evidence.score, recorded_labels(evidence))
+    return float(evidence.weight @ against / evidence.weight.sum())
+
+
+def gate_opening(d_hat: float | Floats, center: float, width: float) -> Floats:
+    """rho = clip((d_hat - center) / width, 0, 1), of the shape of ``d_hat`` (LWCal, Eq. 3)."""
+    return np.clip((np.asarray(d_hat, dtype=np.float64) - center) / width, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +135,10 @@ class LWCal(Calibrator):
         # far losses overflow to weights of exactly 0 or 1, which the clip then bounds
         standard = np.clip(-(losses - m) / (1.4826 * s + self.epsilon), -700.0, 700.0)
         weights = np.clip(special.expit(standard), self.floor, 1.0)
-        total = evidence.weight.sum()
-        assert evidence.label is not None
-        d_hat = float(evidence.weight @ contradicts(evidence.score, evidence.label) / total)
-        expected = float(evidence.weight @ np.minimum(evidence.score, 1 - evidence.score) / total)
-        rho = float(np.clip((d_hat - start) / width, 0.0, 1.0))
+        d_hat = contradiction_rate(evidence)
+        doubt = np.minimum(evidence.score, 1 - evidence.score)
+        expected = float(evidence.weight @ doubt / evidence.weight.sum())
+        rho = float(gate_opening(d_hat, start, width))
         score, action = recommended(d_hat, start, width)
         return GateAudit(losses, weights, m, s, d_hat, rho, score, action, bool(s == 0.0), expected)
 

@@ -9,7 +9,7 @@ import numpy as np
 from calcore.evidence import Evidence
 from calcore.metrics.bootstrap import PairedBootstrap, paired_bootstrap
 from calcore.metrics.differences import Difference, ece_difference, mc_difference
-from calcore.metrics.scores import brier_terms, log_loss_terms
+from calcore.metrics.scores import LOG_CLIP, brier_terms, log_loss_terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Pairs:
     clip: float
 
     @classmethod
-    def of(cls, measured: dict[str, Evidence], bins: int, clip: float) -> Pairs:
+    def of(cls, measured: dict[str, Evidence], bins: int = 10, clip: float = LOG_CLIP) -> Pairs:
         sides = list(measured.values())
         terms = {
             "Brier": np.column_stack([brier_terms(one) for one in sides]),

@@ -30,8 +30,8 @@ from calcore.calibrators import (
     TrimmedBeta,
     TrimmedIsotonic,
 )
+from calcore.calibrators.loss_weighted import GATE_CENTERS, GATE_WIDTHS, gate_opening
 from calcore.observation import Clean
-from calcore.studies import published
 from calcore.studies.noisy_cells import LEARNERS, RATES, SEEDS, TASKS, Cell, Labels, cells
 from calcore.sums import sum_by
 from calcore.validation import Floats
@@ -108,8 +108,8 @@ def gates_of(cell: Cell) -> list[dict[str, Any]]:
     fitted = LWCal().fit(cell.score, cell.recorded)
     sharp, raw = fitted.predict(cell.test_score), cell.test_score
     rows = []
-    for center, width in product(published.CENTERS, published.WIDTHS):
-        rho = float(np.clip((fitted.audit_.d_hat - center) / width, 0, 1))
+    for center, width in product(GATE_CENTERS, GATE_WIDTHS):
+        rho = float(gate_opening(fitted.audit_.d_hat, center, width))
         found = measured((1 - rho) * sharp + rho * raw, cell.test_true)
         rows.append({"center": center, "width": width, "task": cell.task, **found})
     return rows

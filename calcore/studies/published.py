@@ -44,7 +44,6 @@ DELTAS = {
     ("NLL", "Beta"): (-0.0809, -0.0924, -0.0696),
     ("NLL", "LWCal"): (-0.0028, -0.0091, 0.0029),
 }
-CENTERS, WIDTHS = (0.25, 0.29, 0.33, 0.35), (0.08, 0.12, 0.16)
 #: Table VII: ECE, Brier, NLL by centre and width of the gate.
 GATES = {
     (0.25, 0.08): (0.130, 0.125, 0.396),

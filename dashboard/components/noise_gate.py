@@ -36,7 +36,7 @@ def protocol(found: Analysis) -> None:
             st.markdown(
                 f"{here}{escape(f'{w.rates(row.low, row.high)} of labels contradict')}: **{row.score}**. {row.action}"
             )
-            st.caption(row.reason)
+            st.caption(noise_verdicts.PROTOCOL_REASONS[row.score])
     fitted = services.gate_of(found)
     assert fitted is not None
     harm = services.harm_of(found, "GatedLWCal" if fitted.audit_.rho else "LWCal")

@@ -25,8 +25,7 @@ def flip_rates(found: Analysis) -> None:
     for one in rates:
         st.caption(escape(f"{one.rho0.method}: holds if {'; '.join(one.rho0.assumptions)}."))
     if estimated is not None:
-        columns = found.ingested.columns
-        cautions = noise_verdicts.rates_cautions(columns.weight is not None, columns.unit is not None)
+        cautions = noise_verdicts.rates_cautions(found.ingested.columns.unit is not None)
         st.caption(escape(" ".join(cautions)) + " To use rates, state them on the Data page.")
 
 

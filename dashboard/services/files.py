@@ -124,9 +124,17 @@ def estimated_flip_rates(ingested: Ingested) -> tuple[FlipRates, ...]:
         raise InputError("No label column is chosen: flip rates are estimated from labels")
     labelled = ~np.isnan(columns.label)
     scores, labels = columns.score[labelled], columns.label[labelled]
-    methods = (flip_rates_from_forward_platt, flip_rates_from_confident_joint, flip_rates_from_extremes)
-    key = ("flip rates", ingested.report.sha256, get_state().choices)
-    return once(key, lambda: tuple(method(scores, labels) for method in methods))
+    weight = None if columns.weight is None else columns.weight[labelled]
+    weighting = get_state().settings.weighting
+
+    def compute() -> tuple[FlipRates, ...]:
+        return (
+            flip_rates_from_forward_platt(scores, labels, weight, weighting=weighting),
+            flip_rates_from_confident_joint(scores, labels),
+            flip_rates_from_extremes(scores, labels),
+        )
+
+    return once(("flip rates", ingested.report.sha256, get_state().choices, weighting), compute)
 
 
 def estimated_priors(ingested: Ingested) -> tuple[RateEstimate, ...]:

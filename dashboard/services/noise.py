@@ -18,9 +18,12 @@ def forward_flip_rates(found: Analysis) -> FlipRates | None:
     """Flip rates estimated from scores and recorded labels alone; None where they cannot be (one class)."""
 
     def compute() -> FlipRates | None:
-        assert found.evidence.label is not None
+        rows = found.evidence
+        assert rows.label is not None
         try:
-            return flip_rates_from_forward_platt(found.evidence.score, found.evidence.label)
+            return flip_rates_from_forward_platt(
+                rows.score, rows.label, rows.weight, weighting=rows.weighting
+            )
         except InputError:
             return None
 
@@ -36,10 +39,9 @@ def contradictions_of(found: Analysis) -> Contradictions:
     """The contradiction rate split by what explains it, with the best flip rates there are."""
 
     def compute() -> Contradictions:
-        counted = counted_flip_rates(found)
-        if counted is not None:
-            return contradictions(found.evidence, counted, "counted")
-        return contradictions(found.evidence, forward_flip_rates(found))
+        return contradictions(
+            found.evidence, counted=counted_flip_rates(found), estimated=forward_flip_rates(found)
+        )
 
     return once(("contradictions", *found.key), compute)
 

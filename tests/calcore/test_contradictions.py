@@ -85,7 +85,7 @@ def test_flip_rates_of_each_group_are_used_row_by_row():
 def test_estimated_flips_explain_it_with_an_interval():
     score, label = drawn(5000, shape=0.6, rho0=0.05, rho1=0.3)
     found = contradictions(
-        Noisy().evidence(score, label), flip_rates_from_forward_platt(score, label)
+        Noisy().evidence(score, label), estimated=flip_rates_from_forward_platt(score, label)
     ).with_flips
     assert found.origin == "estimated"
     assert found.interval[0] < found.expected < found.interval[1]
@@ -145,6 +145,14 @@ def test_a_few_rows_have_no_interval(n):
     assert found.noise_interval is None
 
 
+def test_rows_of_a_single_unit_are_one_draw():
+    score, label = drawn(200, rho0=0.4, rho1=0.4)
+    found = contradictions(Noisy().evidence(score, label, unit=np.zeros(200)))
+    assert found.excess > 0.05
+    assert found.interval is None
+    assert found.p_value == 1
+
+
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
 def test_equal_scores(value):
     found = contradictions(Clean().evidence(np.full(50, value), np.arange(50) % 2))
@@ -157,3 +165,62 @@ def test_rows_without_labels_have_no_contradictions():
     source = np.repeat(["positive", "unlabelled"], 20)
     with pytest.raises(DoesNotExist, match="carry none"):
         contradictions(PU(0.5).evidence(np.linspace(0, 1, 40), source=source))
+
+
+def under_confident(n=4000, seed=0):
+    """Right labels, and scores that are not sure enough."""
+    rng = np.random.default_rng(seed)
+    score = rng.uniform(0.3, 0.7, n)
+    rate = score**4 / (score**4 + (1 - score) ** 4)
+    return score, (rng.random(n) < rate).astype(float)
+
+
+def test_unsure_scores_of_right_labels_hide_nothing():
+    score, label = under_confident()
+    estimated = flip_rates_from_forward_platt(score, label)
+    found = contradictions(Clean().evidence(score, label), estimated=estimated)
+    assert found.with_flips is None
+    assert not found.hides()
+
+
+@pytest.mark.parametrize("origin, known", [("given", True), ("estimated", False)])
+def test_only_given_rates_are_exact(origin, known):
+    score, label = drawn(2000, rho0=0.2, rho1=0.2)
+    evidence = Noisy(0.2, 0.2, origin=origin).evidence(score, label)
+    found = contradictions(evidence).with_flips
+    assert found.exact == known
+    assert (found.rest_interval is not None) == known
+    assert found.interval is None
+    # an estimate brings the error of its rates
+    rates = flip_rates_from_forward_platt(score, label)
+    estimated = contradictions(evidence, estimated=rates).with_flips
+    assert (estimated.interval is None) == known
+    if not known:
+        exact = contradictions(Noisy(rates.rho0.value, rates.rho1.value).evidence(score, label)).with_flips
+        assert estimated.rest == pytest.approx(exact.rest)
+        assert np.ptp(estimated.rest_interval) > np.ptp(exact.rest_interval)
+
+
+def test_the_noise_of_fewer_contradictions_than_expected_is_nothing():
+    found = contradictions(Clean().evidence(*under_confident()))
+    assert found.excess_interval[1] < 0
+    assert found.noise_interval == (0.0, 0.0)
+    assert found.significant
+    assert not found.beyond_chance
+
+
+def test_an_alarm_needs_significance_and_a_gap_beyond_the_tolerance():
+    found = contradictions(Noisy().evidence(*drawn(20_000, rho0=0.1, rho1=0.1)))
+    assert found.beyond_chance
+    assert found.alarm()
+    assert not found.alarm(tolerance=found.excess)
+    few = contradictions(Noisy().evidence([0.1, 0.9, 0.8, 0.2, 0.3], [1, 1, 1, 0, 0]))
+    assert few.excess > 0
+    assert not few.alarm(0)
+
+
+def test_hidden_labels_need_a_gap_beyond_the_tolerance():
+    score, label = under_confident()
+    found = contradictions(Noisy(0.2, 0.2).evidence(score, label))
+    assert found.hides()
+    assert not found.hides(tolerance=-found.with_flips.rest)

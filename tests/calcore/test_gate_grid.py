@@ -7,10 +7,12 @@ import pytest
 
 from calcore import metrics
 from calcore.calibrators import GatedLWCal
+from calcore.calibrators.loss_weighted import GATE_CENTERS, GATE_WIDTHS, contradiction_rate, gate_opening
 from calcore.crossfit import Folds, cross_fit, predict_elsewhere
 from calcore.errors import DoesNotExist
-from calcore.gate_grid import CENTRES, WIDTHS, gate_grid
+from calcore.gate_grid import gate_grid
 from calcore.gate_protocol import protocol
+from calcore.metrics.pairs import Pairs
 from calcore.observation import PU, Clean, Noisy
 
 
@@ -68,8 +70,8 @@ def test_the_present_setting_is_marked_and_its_difference_is_nothing():
     assert present.difference.value == 0
     assert not present.difference.separated
     other = gate_grid(Clean().evidence(score, noisy), present=(0.4, 0.2))
-    assert other.centers == (*CENTRES, 0.4)
-    assert other.widths == (*WIDTHS, 0.2)
+    assert other.centers == (*GATE_CENTERS, 0.4)
+    assert other.widths == (*GATE_WIDTHS, 0.2)
     assert sum(one.present for one in other.settings) == 1
 
 
@@ -81,12 +83,60 @@ def test_settings_are_separated_only_by_more_than_chance():
     assert not found.separated
 
 
+def test_differences_are_bootstrapped_at_the_level_of_all_settings_together():
+    score, noisy, _ = drawn(flips=0.35)
+    evidence = Clean().evidence(score, noisy)
+    found = gate_grid(evidence)
+    assert max(one.rho for one in found.settings) > min(one.rho for one in found.settings)
+    folds = Folds.of(evidence)
+    blended = {
+        f"{one.center} {one.width}": evidence.with_score(
+            cross_fit(GatedLWCal(center=one.center, width=one.width), folds).predicted
+        )
+        for one in found.settings
+    }
+    pairs = Pairs.of(blended)
+    for one, name in zip(found.settings, blended, strict=True):
+        again = pairs.difference("Brier", name, "0.29 0.12")
+        assert one.difference.draws is not None
+        assert one.difference.level == pairs.level == 1 - 0.05 / 11
+        assert (one.difference.lower, one.difference.upper) == pytest.approx((again.lower, again.upper))
+
+
+def test_the_best_setting_beats_the_present_one_by_more_than_chance():
+    score, noisy, _ = drawn(4000, flips=0.2)
+    found = gate_grid(Noisy(0.2, 0.2).evidence(score, noisy))
+    beaten = [one for one in found.separated if one.difference.value < 0]
+    assert found.best in beaten
+    assert found.best.brier.value == min(one.brier.value for one in beaten)
+    assert gate_grid(Noisy().evidence(score, noisy)).best is None
+
+
+def test_one_row_may_be_ranked_on_and_cannot_be_measured():
+    found = gate_grid(Clean().evidence([0.3], [1]))
+    assert not found.measured
+    assert found.basis.ranked == "yes"
+    assert found.failure
+    assert not found.failure.endswith(".")
+    assert gate_grid(Clean().evidence(*drawn(50)[:2])).failure is None
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_hardly_any_rows(n):
     score, noisy, _ = drawn(n)
     found = gate_grid(Clean().evidence(score, noisy))
     assert len(found.settings) == 12
     assert found.measured == (n > 1)
+
+
+def test_the_gate_of_the_calibrator_is_the_gate_of_the_grid():
+    rng = np.random.default_rng(3)
+    score, noisy, _ = drawn(flips=0.3)
+    evidence = Noisy().evidence(score, noisy, weight=rng.uniform(0.5, 3, score.size))
+    audit = GatedLWCal(center=0.33, width=0.16).fit(evidence).audit_
+    assert audit.d_hat == contradiction_rate(evidence)
+    assert audit.rho == float(gate_opening(audit.d_hat, 0.33, 0.16))
+    assert gate_opening(np.array([0.2, 0.37, 0.6]), 0.29, 0.16) == pytest.approx([0, 0.5, 1])
 
 
 def test_rows_without_labels_have_no_gate():
@@ -113,4 +163,4 @@ def test_the_protocol_marks_the_row_of_the_contradiction_rate(d_hat, score):
         (0.29, pytest.approx(0.41)),
         (pytest.approx(0.41), 1.0),
     ]
-    assert all(row.action and row.reason for row in rows)
+    assert all(row.action for row in rows)

@@ -228,3 +228,32 @@ def test_what_is_missing_is_said():
         group_contradictions(PU(0.5).evidence(score, source=source, groups=groups))
     with pytest.raises(InputError, match="tolerance"):
         group_contradictions(Clean().evidence(score, label, groups=groups), tolerance=-1)
+
+
+def test_a_group_without_other_rows_at_its_scores_is_not_compared():
+    score = np.repeat([0.1, 0.9], 50)
+    found = group_contradictions(
+        Clean().evidence(score, np.arange(100) % 2, groups=(score < 0.5)[:, None]), tolerance=0
+    )
+    assert found.tested == 0
+    assert np.isnan(found.groups[0].difference)
+    assert found.groups[0].interval is None
+    assert not found.flagged
+
+
+def test_rows_of_a_single_unit_compare_nothing():
+    score, label, groups = drawn(0, 200, groups=2)
+    found = group_contradictions(Noisy().evidence(score, label, groups=groups, unit=np.zeros(200)))
+    assert found.tested == 0
+    for one in found.groups:
+        assert np.isnan(one.adjusted)
+        assert one.excess_interval is one.weight_interval is one.interval is None
+
+
+def test_rows_are_compared_within_the_bins_of_every_other_metric():
+    """A score on an edge belongs to the bin above it: 0.15 * 20 is 3 there, and not a little less."""
+    edges = np.arange(20) / 20
+    score = np.repeat(edges, 40)
+    groups = (np.arange(score.size) % 2 == 0)[:, None]
+    entries = module._Entries.of(Clean().evidence(score, np.arange(score.size) % 2, groups=groups))
+    assert (entries.stratum == np.repeat(np.arange(20), 40)).all()

@@ -108,3 +108,27 @@ def test_rows_without_labels_record_nothing():
     source = np.repeat(["positive", "unlabelled"], 4)
     with pytest.raises(DoesNotExist):
         prevalence(PU(0.5).evidence(np.linspace(0, 1, 8), source=source))
+
+
+def test_the_rates_that_a_model_estimated_give_no_interval_of_their_own():
+    score, noisy, _ = drawn()
+    evidence = Noisy(0.05, 0.35, origin="estimated").evidence(score, noisy)
+    alone = prevalence(evidence)
+    assert alone.best.source == "estimated"
+    assert alone.best.interval is None
+    assert not alone.apart
+    rates = flip_rates_from_forward_platt(score, noisy)
+    found = prevalence(evidence, estimated=rates)
+    assert found.best == prevalence(Noisy().evidence(score, noisy), estimated=rates).best
+    given = prevalence(Noisy(0.05, 0.35).evidence(score, noisy)).best
+    assert np.ptp(found.best.interval) > np.ptp(given.interval)
+
+
+def test_too_few_draws_have_no_corrected_interval():
+    rates = flip_rates_from_audit([0, 1, 1, 0], [0, 1, 0, 0])
+    found = prevalence(Noisy().evidence([0.2, 0.7, 0.9], [0, 1, 1]), counted=rates).best
+    assert found.source == "counted"
+    assert found.interval is None
+    assert 0 <= found.value <= 1
+    given = prevalence(Noisy(0.1, 0.1).evidence([0.2, 0.7, 0.9], [0, 1, 1])).best
+    assert given.interval is None

@@ -239,6 +239,44 @@ def test_forward_platt_adds_up_many_scores():
     assert flip_rates_from_forward_platt(score, labels).rho0.value == pytest.approx(0.2, abs=0.03)
 
 
+def test_forward_platt_counts_weights():
+    """Rows recorded 0 drawn a third as often, weighted back: the rates are those of the population."""
+    inside = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        score, labels = platt_scores(rng, 3000)
+        chance = np.where(labels == 1, 0.9, 0.3)
+        kept = rng.random(3000) < chance
+        found = flip_rates_from_forward_platt(score[kept], labels[kept], 1 / chance[kept])
+        inside.append(
+            [
+                rate.interval[0] <= value <= rate.interval[1]
+                for rate, value in ((found.rho0, 0.2), (found.rho1, 0.1))
+            ]
+        )
+    assert found.rho0.n == kept.sum()
+    # 50 intervals of .95: two standard errors are .06
+    assert np.mean(inside) >= 0.88
+
+
+def test_the_scale_of_weights_moves_no_flip_rate_and_frequencies_are_rows():
+    rng = np.random.default_rng(1)
+    score, labels = platt_scores(rng, 500)
+    weight = rng.integers(0, 4, 500).astype(float)
+    one, other = (flip_rates_from_forward_platt(score, labels, w) for w in (weight, 50 * weight))
+    assert one.rho0.interval == pytest.approx(other.rho0.interval, abs=1e-5)
+    assert one.rho0.n == (weight > 0).sum()
+    rows = np.repeat(np.arange(500), weight.astype(int))
+    repeated = flip_rates_from_forward_platt(score[rows], labels[rows])
+    frequent = flip_rates_from_forward_platt(score, labels, weight, weighting="frequency")
+    assert frequent.rho1.interval == pytest.approx(repeated.rho1.interval, abs=1e-5)
+    assert np.ptp(frequent.rho1.interval) < np.ptp(one.rho1.interval)
+    with pytest.raises(InputError, match="no row is recorded as 1"):
+        flip_rates_from_forward_platt([0.2, 0.8], [0, 1], [1, 0])
+    with pytest.raises(InputError, match="weighting"):
+        flip_rates_from_forward_platt([0.2, 0.8], [0, 1], weighting="none")
+
+
 FROM_SCORES = [flip_rates_from_confident_joint, flip_rates_from_extremes, flip_rates_from_forward_platt]
 
 

@@ -160,7 +160,48 @@ def test_a_random_audit_sample_is_the_best_answer_on_prevalence(app):
     assert any("On clean audit labels" in list(table.value.iloc[:, 0]) for table in app.dataframe)
 
 
-def test_weights_and_units_are_cautioned_about(app):
+@pytest.mark.parametrize("view", ["overview", "noise"])
+def test_right_labels_of_unsure_scores_are_not_accused(app, view):
+    """The labels are said to be the outcomes: flips that a forward Platt model finds in them are no flips."""
+    rng = np.random.default_rng(0)
+    score = rng.uniform(0.3, 0.7, 3000)
+    label = rng.random(3000) < score**4 / (score**4 + (1 - score) ** 4)
+    rows = "\n".join(f"{s:.4f},{int(y)}" for s, y in zip(score, label, strict=True))
+    noise_page(app, f"score,label\n{rows}\n".encode(), "clean")
+    app.switch_page(f"views/{view}.py").run()
+    text = messages(app)
+    assert "No more contradictions than expected" in text
+    assert "hidden by unsure scores" not in text
+
+
+def test_estimated_rates_come_with_their_interval(app):
+    upload(app, flipped())
+    app.session_state["calcore"].settings = Settings(
+        labels="noisy", rho0=0.01, rho1=0.2, rates_origin="estimated"
+    )
+    app.session_state["calcore"].analysed = True
+    app.switch_page("views/noise.py").run()
+    assert not app.exception
+    table = next(table.value for table in app.dataframe if "How it is known" in table.value)
+    row = table.set_index("What").loc["Expected with flips"]
+    assert "estimated from these scores" in row["How it is known"]
+    assert "–" in row["95 % interval"]
+
+
+def test_weights_move_the_estimated_flip_rates(app):
+    """Positives weighted three times as much: those that were missed are then a smaller share."""
+    lines = flipped().decode().splitlines()
+    found = []
+    for weight in (1, 3):
+        rows = [f"{line},{weight if line.split(',')[1] == '1' else 1}" for line in lines[1:] if line]
+        app.switch_page("views/data.py").run()
+        noise_page(app, "\n".join([f"{lines[0]},weight", *rows, ""]).encode())
+        table = next(table.value for table in app.dataframe if "Found by" in table.value)
+        found.append(float(table["Positives recorded negative"].iloc[0].split("\u00a0")[0].split(" ")[0]))
+    assert found[1] < found[0] - 3
+
+
+def test_units_are_cautioned_about_and_weights_count(app):
     lines = csv_bytes(400).decode().splitlines()
     data = "\n".join(
         [
@@ -170,7 +211,7 @@ def test_weights_and_units_are_cautioned_about(app):
     )
     noise_page(app, data.encode())
     text = messages(app)
-    assert "whatever its weight" in text
+    assert "whatever its weight" not in text
     assert "rows of one unit as independent" in text
 
 

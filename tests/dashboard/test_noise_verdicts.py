@@ -8,6 +8,7 @@ import pytest
 from calcore.calibrators import GatedLWCal
 from calcore.contradictions import contradictions
 from calcore.gate_grid import gate_grid
+from calcore.gate_protocol import protocol
 from calcore.group_contradictions import group_contradictions
 from calcore.observation import Clean, Noisy
 from calcore.observation.priors import flip_rates_from_forward_platt
@@ -55,7 +56,9 @@ def test_noise_that_unsure_scores_hide_is_no_good_news():
 
 def test_the_split_is_a_table_with_an_interval_on_every_line():
     score, label = drawn(rho0=0.05, rho1=0.3)
-    split = contradictions(Noisy().evidence(score, label), flip_rates_from_forward_platt(score, label))
+    split = contradictions(
+        Noisy().evidence(score, label), estimated=flip_rates_from_forward_platt(score, label)
+    )
     rows = noise_verdicts.split_rows(split, split)
     assert len(rows) == 6
     assert all(len(row) == 4 and all(row) for row in rows)
@@ -101,6 +104,20 @@ def test_the_grid_says_what_it_was_measured_on_or_why_not():
     assert "Brier" in known
     same = noise_verdicts.gate_grid(gate_grid(Clean().evidence(*drawn(1500))))
     assert "same map" in same
+    alone = noise_verdicts.gate_grid(gate_grid(Clean().evidence([0.3], [1])))
+    assert "cannot be measured here. Not measured: " in alone
+    assert not alone.endswith("..")
+
+
+def test_the_best_setting_is_named_with_its_difference():
+    found = gate_grid(Noisy(0.2, 0.2).evidence(*drawn(4000, shape=0.7, rho0=0.2, rho1=0.2)))
+    assert found.best is not None
+    sentence = noise_verdicts.gate_grid(found)
+    assert f"Centre {found.best.center} and width {found.best.width} have the lowest Brier score" in sentence
+
+
+def test_every_recommendation_of_the_protocol_has_its_reason():
+    assert {row.score for row in protocol(0.2)} == set(noise_verdicts.PROTOCOL_REASONS)
 
 
 def test_too_few_positives_recorded_are_told_with_what_follows():
@@ -116,3 +133,21 @@ def test_too_few_positives_recorded_are_told_with_what_follows():
 def test_agreeing_shares_of_positives_are_no_alarm():
     found = prevalence(Noisy(0.2, 0.2).evidence(*drawn(rho0=0.2, rho1=0.2)))
     assert noise_verdicts.prevalence(found).level is Level.GOOD
+
+
+def test_only_given_rates_are_called_exact():
+    score, label = drawn(rho0=0.2, rho1=0.2)
+    for origin, said in (("given", "exact"), ("estimated", "not known")):
+        rows = noise_verdicts.split_rows(
+            contradictions(Noisy(0.2, 0.2, origin=origin).evidence(score, label))
+        )
+        (interval,) = [row[2] for row in rows if row[0] == "Expected with flips"]
+        assert interval == said
+
+
+def test_a_share_whose_error_is_not_known_is_no_verdict():
+    score, label = drawn(rho0=0.02, rho1=0.4)
+    found = prevalence(Noisy(0.02, 0.4, origin="estimated").evidence(score, label))
+    verdict = noise_verdicts.prevalence(found)
+    assert verdict.level is Level.UNKNOWN
+    assert "not known" in verdict.sentence
