@@ -13,7 +13,7 @@ from dashboard.services.comparing import (
     export_of,
     latest_comparison,
     scored_table,
-    usual_calibrators,
+    usual,
 )
 from dashboard.services.files import (
     audited_flip_rates,
@@ -56,7 +56,6 @@ from dashboard.services.results import (
     reliability_of,
     rows_of_cell,
     sensitivity_of,
-    smallest_share,
     worst_groups,
 )
 from dashboard.services.returned import (
@@ -129,11 +128,10 @@ __all__ = [
     "sample_status",
     "scored_table",
     "sensitivity_of",
-    "smallest_share",
     "suspicious_csv",
     "suspicious_of",
     "take_corrections",
     "take_sample",
-    "usual_calibrators",
+    "usual",
     "worst_groups",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from calcore import wording as w
 from calcore.comparison import Comparison, Entry
-from dashboard import wording as w
 
 METRICS = ("ECE", "Brier", "log loss", "AUC")
 
