@@ -211,7 +211,8 @@ def harm(entry: Entry) -> str:
 def comparison(result: Comparison) -> Verdict:
     """Who wins, or why nobody does."""
     if result.basis.ranked == "no":
-        return Verdict(Level.UNKNOWN, result.verdict, word="Not ranked")
+        sentence = result.verdict.removeprefix("Not ranked: ")
+        return Verdict(Level.UNKNOWN, sentence[0].upper() + sentence[1:], word="Not ranked")
     if result.winner is None:
         sentence = result.verdict.replace("No clear winner: ", "")
         return Verdict(Level.WATCH, sentence, (result.basis.sentence,), word="No clear winner")
