@@ -33,7 +33,7 @@ class SentenceGroup(click.Group):
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except (click.exceptions.Abort, KeyboardInterrupt):
-            _say("Interrupted; nothing was written")
+            _say("Interrupted")
             code = _INTERRUPTED
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.ctx.get_help(), err=True)
@@ -72,4 +72,5 @@ class _Closed(BrokenPipeError):
 
 def _say(sentence: str) -> None:
     text = " ".join(sentence.split())
-    click.echo(f"Error: {text}" + ("" if text.endswith((".", "?", "!")) else "."), err=True)
+    start = "\r\033[K" if sys.stderr.isatty() else ""  # over a line of progress
+    click.echo(f"{start}Error: {text}" + ("" if text.endswith((".", "?", "!")) else "."), err=True)

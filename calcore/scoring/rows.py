@@ -99,10 +99,12 @@ class TextRows:
         whole = start if complete else start[: len(start) // 4 * 4]
         text, encoding = to_utf8(_until_line_end(whole, complete), name, chosen.encoding)
         self._encoding = encoding
-        if encoding == "utf-8" and not _is_utf8(path):
+        if encoding in ("utf-8", "windows-1252") and not _decodes(path, encoding):
             if chosen.encoding is not None:
                 raise InputError(f"{name} cannot be read as {chosen.encoding}; choose another encoding.")
-            self._encoding = encoding = "windows-1252"
+            # as the reader of labels does: Latin-1 where a byte means nothing in Windows-1252
+            encoding = next(one for one in ("windows-1252", "latin-1") if _decodes(path, one))
+            self._encoding = encoding
         hint = re.match(rb'"?sep=(.)"?\r?\n', text, re.IGNORECASE)
         if hint:
             chosen = replace(chosen, separator=chosen.separator or hint.group(1).decode("latin-1"))
@@ -124,8 +126,13 @@ class TextRows:
         try:
             table = read_delimited(text, self._name, self.format).table
         except InputError:
-            # the cut went through a quoted cell with line ends, or the file has nothing but a header
-            table = next(iter(self.batches(_HEAD_ROWS))).table
+            # the cut went through a quoted cell with line ends, or there is nothing but a header
+            batch = next(self.batches(_HEAD_ROWS), None)
+            if batch is None:
+                raise InputError(
+                    f"{self._name} has a header ({len(self.names)} columns) but no rows below it; add the rows."
+                ) from None
+            table = batch.table
         names = (name for name in self.names if name in table.column_names)
         return {name: Column(name, table.column(name), self.format.decimal or ".") for name in names}
 
@@ -139,7 +146,7 @@ class TextRows:
         odd: list[int] = []
         for line, row in self._records():
             if len(row) != width:
-                fitted = _fitted(row, width, self.format.separator or ",")
+                fitted = _fitted(row, width)
                 if fitted is None:
                     odd.append(len(rows))
                     row = _filled(row, width, self.format.separator or ",")
@@ -163,15 +170,18 @@ class TextRows:
         """Every record below the header that holds more than spaces, with the line that it begins on."""
         with open(self._path, "rb") as file:
             codec = "utf-8-sig" if self._encoding == "utf-8" else self._encoding
-            text = TextIOWrapper(
-                file, encoding=codec, errors="replace" if codec == "windows-1252" else "strict", newline=""
-            )
+            text = TextIOWrapper(file, encoding=codec, newline="")
             for _ in range(self._skipped):
                 text.readline()
-            reader = csv.reader(_without_mark(text), delimiter=self.format.separator or ",")
+            seen: list[str] = []
+            separator = self.format.separator or ","
+            reader = csv.reader(_kept(text, seen), delimiter=separator)
             header, begins = self.format.header, 1
             try:
                 for row in reader:
+                    if len(seen) > 1 and _unclosed(seen, separator):
+                        raise csv.Error("the file ends inside of a cell")
+                    seen.clear()
                     line, begins = begins + self._skipped, reader.line_num + 1
                     if not row or (len(row) == 1 and not row[0].strip()):
                         continue
@@ -195,7 +205,8 @@ class ParquetRows:
     def __init__(self, path: str, name: str) -> None:
         self._name = name
         try:
-            self._file = pq.ParquetFile(path)
+            # a buffered stream: a row group, which may be the whole file, is never in memory at once
+            self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(_damaged(name, error)) from None
         self.names = tuple(one.strip() for one in self._file.schema_arrow.names)
@@ -231,7 +242,7 @@ def _damaged(name: str, error: Exception) -> str:
     return f"{name} is a damaged Parquet file ({str(error).splitlines()[0][:120]}); write it again."
 
 
-def _fitted(row: list[str], width: int, separator: str) -> list[str] | None:
+def _fitted(row: list[str], width: int) -> list[str] | None:
     """A row with empty fields hanging off its end, cut; None where the surplus is not empty or fields lack."""
     return row[:width] if len(row) > width and not any(row[width:]) else None
 
@@ -249,9 +260,9 @@ def _until_line_end(start: bytes, complete: bool) -> bytes:
     return start[: start.rfind(b"\n") + 1] or start
 
 
-def _is_utf8(path: str) -> bool:
-    """Whether all bytes of the file are UTF-8; in pieces, for files that fit into no memory."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def _decodes(path: str, encoding: str) -> bool:
+    """Whether all bytes of the file mean something in an encoding; in pieces, for files that fit into no memory."""
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
         with open(path, "rb") as file:
             while piece := file.read(_PIECE):
@@ -262,6 +273,17 @@ def _is_utf8(path: str) -> bool:
     return True
 
 
-def _without_mark(text: TextIOWrapper) -> Iterator[str]:
+def _kept(text: TextIOWrapper, seen: list[str]) -> Iterator[str]:
+    """The lines without a byte-order mark; those of the present record are in ``seen`` too."""
     for i, line in enumerate(text):
-        yield line.removeprefix("\ufeff") if i == 0 else line
+        seen.append(line.removeprefix("\ufeff") if i == 0 else line)
+        yield seen[-1]
+
+
+def _unclosed(lines: list[str], separator: str) -> bool:
+    """Whether a record of several lines ends inside of a quoted cell: what follows it was swallowed."""
+    try:
+        list(csv.reader(lines, delimiter=separator, strict=True))
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    return False
