@@ -18,7 +18,7 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
     present = [entry for entry in result.entries if entry.missing is None]
     if result.basis.ranked != "no":
         present.sort(key=lambda entry: entry.metrics[result.ranked_on].value)
-    return pd.DataFrame([_row(entry) for entry in present])
+    return pd.DataFrame([_row(entry) for entry in present]).fillna(w.MISSING)
 
 
 def _row(entry: Entry) -> dict[str, str]:

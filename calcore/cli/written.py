@@ -31,7 +31,10 @@ def refuse_existing(out: str, force: bool, *read: str) -> None:
 def whole_file(out: str) -> Iterator[BinaryIO]:
     """A file that takes its name only when all of it is written: a run that fails leaves nothing behind."""
     path = Path(out).absolute()
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror}); choose another folder.") from None
     try:
         with os.fdopen(handle, "wb") as target:
             yield target

@@ -19,9 +19,7 @@ from calcore.calibrators import WLMC, Isotonic, Platt
 from calcore.maps import CalibrationMap
 from calcore.observation import Clean
 from calcore.subgroups import Subgroup
-from tests.calcore.test_cli import ROOT, file, refused, run
-
-__all__ = ["file"]  # a fixture
+from tests.calcore.cli.runs import ROOT, refused, run
 
 #: What a run of 1,000,000 rows may take at most; importing the libraries alone takes 180 MB.
 MOST_MEGABYTES = 350
