@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from calcore.metrics.cells import Cells
 from calcore.metrics.reliability import Reliability
 from calcore.metrics.results import CalibrationError
 from calcore.metrics.uncertainty import SIGNIFICANCE, Z
+from calcore.subgroups import Subgroup
 from calcore.validation import fraction
 
 #: A gap below this is not worth acting on unless the user says otherwise: 2 points.
@@ -45,6 +47,10 @@ class Gap:
         """Event rate minus mean score: below 0 the scores are too high."""
         return self.event_rate - self.mean_score
 
+    def is_wrong(self, tolerance: float) -> bool:
+        """Significant at 5 % and beyond ``tolerance``: a gap is called wrong only if it is both."""
+        return self.adjusted < SIGNIFICANCE and abs(self.residual) > tolerance
+
 
 @dataclass(frozen=True)
 class GroupFinding:
@@ -65,8 +71,8 @@ class Audit:
 
     ``level`` is "wrong" (a gap overall), "subgroup" (only in a subgroup), "calibrated", "cannot tell", or
     "contradiction": the stated rates or prior would need event rates outside [0, 1].
-    ``wrong_bins`` are the bins that are significantly off by more than ``tolerance``, the largest first;
-    ``largest`` the largest tested gap; ``bins_tested`` and ``cells_tested`` how many were searched.
+    ``gaps`` are the tested bins, the largest gap first, ``largest`` the first of them, and ``wrong_bins`` those that
+    are significantly off by more than ``tolerance``; ``bins_tested`` and ``cells_tested`` how many were searched.
     ``rows_needed`` would settle a gap of ``resolution``. ``groups`` the worst first.
     """
 
@@ -74,6 +80,7 @@ class Audit:
     reliability: Reliability
     error: CalibrationError
     cells: Cells
+    gaps: tuple[Gap, ...]
     wrong_bins: tuple[Gap, ...]
     largest: Gap | None
     bins_tested: int
@@ -93,6 +100,16 @@ class Audit:
     basis: str
     assumptions: tuple[str, ...]
 
+    def worst_groups(self, subgroups: Sequence[Subgroup], most: int = 3) -> tuple[GroupFinding, ...]:
+        """The worst of ``subgroups`` (those audited, in their order), without intersections of a wrong one."""
+        wrong = {subgroups[group.position] for group in self.groups if group.wrong}
+        chosen = [
+            group
+            for group in self.groups
+            if not (group.wrong and any(part in wrong for part in subgroups[group.position].parts))
+        ]
+        return tuple(chosen[:most])
+
 
 def audit(
     evidence: Evidence,
@@ -111,8 +128,8 @@ def audit(
     table = metrics.cells(evidence, bins)
     reliability = metrics.reliability(whole, table.bins)
     error = metrics.ece(whole, table.bins)
-    overall = _overall(table, reliability)
-    wrong = sorted((gap for gap in overall if _is_wrong(gap, tolerance)), key=lambda gap: -abs(gap.residual))
+    overall = sorted(_overall(table, reliability), key=lambda gap: -abs(gap.residual))
+    wrong = [gap for gap in overall if gap.is_wrong(tolerance)]
     groups = _findings(table, tolerance, min_mass)
     mass = float(evidence.mass.sum())
     mean_score = float(evidence.mass @ evidence.score / mass) if mass else float("nan")
@@ -137,8 +154,9 @@ def audit(
         reliability=reliability,
         error=error,
         cells=table,
+        gaps=tuple(overall),
         wrong_bins=tuple(wrong),
-        largest=max(overall, key=lambda gap: abs(gap.residual), default=None),
+        largest=overall[0] if overall else None,
         bins_tested=len(overall),
         cells_tested=int(table.tested[1:].sum()),
         groups=groups,
@@ -165,10 +183,6 @@ def _rows_needed(draws: float, limit: float, resolution: float) -> int:
     needed = draws * max(limit / resolution, 1.0) ** 2
     digits = max(int(np.floor(np.log10(max(needed, 1)))) - 1, 0)
     return int(np.ceil(needed / 10**digits) * 10**digits)
-
-
-def _is_wrong(gap: Gap, tolerance: float) -> bool:
-    return gap.adjusted < SIGNIFICANCE and abs(gap.residual) > tolerance
 
 
 def _gap(table: Cells, group: int, place: int, interval: tuple[float, float] | None = None) -> Gap:

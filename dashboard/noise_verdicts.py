@@ -9,8 +9,8 @@ from calcore.gate_grid import GateGrid
 from calcore.group_contradictions import GroupContradictions, GroupSearch
 from calcore.observation.priors import FlipRates
 from calcore.prevalence import PositiveShare, Prevalence
+from calcore.verdicts import Level, Verdict
 from dashboard import wording as w
-from dashboard.verdicts import Level, Verdict
 
 #: Where flip rates come from, in words.
 ORIGINS = {

@@ -8,40 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from calcore.audit import TOLERANCE
 from calcore.ingest import Choices, Ingested, Parsed, Returned
+from calcore.settings import Settings
 
 _KEY = "calcore"
 _KEPT_RESULTS = 40
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the user says about the labels, and how results are judged. Part of every result's key.
-
-    ``labels`` is a key of ``meanings.MEANINGS``; ``rho0``, ``rho1`` are None while the flip rates are unknown;
-    ``audit_random``: the audit labels are a random sample; ``measure_on`` is "labels" or "audit".
-    """
-
-    labels: str = "clean"
-    rho0: float | None = None
-    rho1: float | None = None
-    #: "given" from outside, or "estimated" from these scores: then only indicative.
-    rates_origin: str = "given"
-    prior: float | None = None
-    theta1: float | None = None
-    theta2: float | None = None
-    r_min: float | None = None
-    #: Values of the source column, in the order of the model's sources.
-    source_values: tuple[str, ...] = ()
-    #: The column with the other score, where each row holds a pair.
-    second_score: str | None = None
-    audit_random: bool = False
-    measure_on: str = "labels"
-    weighting: str = "importance"
-    tolerance: float = TOLERANCE
-    bins: int = 10
-    min_mass: float = 0.01
 
 
 @dataclass

@@ -20,7 +20,7 @@ def read_parquet(data: bytes, filename: str) -> tuple[pa.Table, tuple[str, ...]]
     kept, left_out = {}, []
     names = tuple(name.strip() for name in table.column_names)
     for index, name in enumerate(names):
-        column = _plain(table.column(index))
+        column = plain_column(table.column(index))
         if column is None:
             left_out.append(f'"{name}" ({table.column(index).type})')
         kept[index] = column
@@ -30,7 +30,7 @@ def read_parquet(data: bytes, filename: str) -> tuple[pa.Table, tuple[str, ...]]
     return pa.Table.from_arrays(arrays, names=[name for name, _ in usable]), warnings
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """A column as float64, int64, bool, text, dictionary of text or timestamp; None for nested values."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
@@ -64,4 +64,4 @@ def _plain_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     values = column.type.value_type
     if pa.types.is_string(values) or pa.types.is_large_string(values):
         return column.cast(_DICTIONARY) if column.type != _DICTIONARY else column
-    return _plain(column.cast(values))
+    return plain_column(column.cast(values))

@@ -177,6 +177,10 @@ class CalibrationMap:
             )
         return membership
 
+    def definitions(self) -> tuple[Subgroup, ...]:
+        """The subgroups as predicates over columns; InputError where one has a name only."""
+        return tuple(_definition(given) for given in self.subgroups)
+
     def _from_columns(self, table: pd.DataFrame, rows: int) -> Membership:
         if len(table) != rows:
             raise InputError(
@@ -184,7 +188,7 @@ class CalibrationMap:
             )
         if not table.columns.is_unique:
             raise InputError("The table of groups has two columns of the same name; keep one of each.")
-        subgroups = [_definition(given) for given in self.subgroups]
+        subgroups = list(self.definitions())
         member = Membership.of_subgroups(subgroups, table)
         _require_known_levels(subgroups, table)
         return member

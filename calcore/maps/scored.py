@@ -39,7 +39,7 @@ def scored_csv_chunks(
     """
     scores = _checked(table, calibrated)
     names = [str(column) for column in table.columns]
-    return _pieces(table, [*names, _free(name, names)], scores, rows)
+    return _pieces(table, [*names, free_name(name, names)], scores, rows)
 
 
 def safe_csv(table: pd.DataFrame) -> bytes:
@@ -48,17 +48,23 @@ def safe_csv(table: pd.DataFrame) -> bytes:
 
 
 def _pieces(table: pd.DataFrame, names: list[str], scores: np.ndarray | None, rows: int) -> Iterator[bytes]:
-    header = _safe(pa.array(_text(names), pa.string())).to_pylist()
     for start in range(0, max(len(table), 1), rows):
         piece = table.iloc[start : start + rows]
-        columns = [_column(piece.iloc[:, i]) for i in range(piece.shape[1])]
-        if scores is not None:
-            columns.append(pa.array(scores[start : start + rows]))
-        out = io.BytesIO()
-        csv.write_csv(
-            pa.Table.from_arrays(columns, names=header), out, csv.WriteOptions(include_header=start == 0)
-        )
-        yield out.getvalue()
+        given = None if scores is None else scores[start : start + rows]
+        yield csv_piece(piece, names, given, header=start == 0)
+
+
+def csv_piece(table: pd.DataFrame, names: list[str], scores: np.ndarray | None, *, header: bool) -> bytes:
+    """Some rows as CSV, with ``scores`` (NaN: empty) as the last column; ``names`` of all columns."""
+    columns = [_column(table.iloc[:, i]) for i in range(table.shape[1])]
+    if scores is not None:
+        columns.append(pa.array(scores, mask=np.isnan(scores)))
+    safe_names = safe_text(pa.array(_text(names), pa.string())).to_pylist()
+    out = io.BytesIO()
+    csv.write_csv(
+        pa.Table.from_arrays(columns, names=safe_names), out, csv.WriteOptions(include_header=header)
+    )
+    return out.getvalue()
 
 
 def _checked(table: pd.DataFrame, calibrated: ArrayLike) -> np.ndarray:
@@ -74,7 +80,7 @@ def _checked(table: pd.DataFrame, calibrated: ArrayLike) -> np.ndarray:
     return scores
 
 
-def _free(name: str, taken: list[str]) -> str:
+def free_name(name: str, taken: list[str]) -> str:
     """`name`, or `name_2`, `name_3`, ... where it is taken; spreadsheets do not tell cases apart."""
     lower = {item.lower() for item in taken}
     candidate, count = name, 1
@@ -91,10 +97,10 @@ def _column(values: pd.Series) -> pa.Array | pa.ChunkedArray:
         if pa.types.is_dictionary(array.type):
             array = array.cast(array.type.value_type)
     except (pa.ArrowException, UnicodeEncodeError, TypeError, ValueError, OverflowError):
-        return _safe(_as_text(values))
+        return safe_text(_as_text(values))
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return _safe(array)
+        return safe_text(array)
     plain = (
         pa.types.is_integer,
         pa.types.is_floating,
@@ -106,7 +112,7 @@ def _column(values: pd.Series) -> pa.Array | pa.ChunkedArray:
     )
     if any(test(kind) for test in plain) and not pa.types.is_float16(kind):
         return array
-    return _safe(_as_text(values))
+    return safe_text(_as_text(values))
 
 
 def _as_text(values: pd.Series) -> pa.Array:
@@ -127,7 +133,7 @@ def _text(values: list[str]) -> list[str]:
     return [value.encode("utf-8", "replace").decode("utf-8") for value in values]
 
 
-def _safe(text: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+def safe_text(text: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Text with an apostrophe before what a spreadsheet would run."""
     formula = pc.match_substring_regex(text, _FORMULA)
     if not pc.any(formula).as_py():  # the usual case; also where all is missing

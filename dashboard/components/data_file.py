@@ -9,11 +9,11 @@ import streamlit as st
 
 from calcore.errors import InputError
 from calcore.ingest import FileFormat, Ingested, Question, answer
+from calcore.verdicts import data_line
 from dashboard import services
 from dashboard.components.page import problem
 from dashboard.components.text import escape
 from dashboard.state import AppState, get_state
-from dashboard.verdicts import data_line
 
 TYPES = ["csv", "tsv", "txt", "parquet", "pq", "dat"]
 QUESTION_WORDS = {

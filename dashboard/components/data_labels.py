@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from calcore.meanings import MEANINGS, PAIRED, guessed_sources, source_values
 from calcore.observation import ObservationModel
 from dashboard import services
 from dashboard import wording as w
 from dashboard.components.data_estimates import class_prior, flip_rates, take_over
-from dashboard.meanings import MEANINGS, PAIRED, guessed_sources, source_values
 from dashboard.state import AppState, Settings, change_settings, get_state
 
 FEW = ("clean", "noisy", "pu")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from calcore.errors import InputError
 from calcore.maps import CalibrationMap
+from calcore.verdicts import Level, Verdict
 from dashboard import services
 from dashboard import wording as w
 from dashboard.charts.chart import Chart
@@ -16,7 +17,6 @@ from dashboard.charts.maps import maps_chart
 from dashboard.components.text import escape
 from dashboard.services import Analysis
 from dashboard.state import change_settings, get_state
-from dashboard.verdicts import Level, Verdict
 
 VIEWS = {
     "data": "views/data.py",

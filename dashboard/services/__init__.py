@@ -15,7 +15,7 @@ from dashboard.services.comparing import (
     latest_comparison,
     rivals_of,
     scored_table,
-    usual_calibrators,
+    usual,
 )
 from dashboard.services.files import (
     audited_flip_rates,
@@ -59,7 +59,6 @@ from dashboard.services.results import (
     reliability_of,
     rows_of_cell,
     sensitivity_of,
-    smallest_share,
     worst_groups,
 )
 from dashboard.services.returned import (
@@ -135,11 +134,10 @@ __all__ = [
     "score_columns_of",
     "scored_table",
     "sensitivity_of",
-    "smallest_share",
     "suspicious_csv",
     "suspicious_of",
     "take_corrections",
     "take_sample",
-    "usual_calibrators",
+    "usual",
     "worst_groups",
 ]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calcore import ingest
-from calcore.calibrators import DEFAULT_NOISY, REGISTRY
+from calcore import ingest, usual_calibrators
+from calcore.calibrators import REGISTRY
 from calcore.comparison import Comparison, Entry, Progress, compare
 from calcore.errors import InputError
 from calcore.maps import (
@@ -20,7 +20,6 @@ from calcore.maps import (
     verify_json,
     verify_python,
 )
-from calcore.observation import Noisy
 from calcore.provenance import with_provenance
 from calcore.rivals import compare_scores
 from dashboard.services.memory import once
@@ -28,32 +27,14 @@ from dashboard.services.results import Analysis
 from dashboard.services.returned import corrections_status, lists_in_use, sample_is_complete
 from dashboard.state import get_state
 
-#: Calibrators compared before the user chooses: no harm first, then the field's usual ones.
-USUAL = ("Identity", "Platt", "Temperature", "Beta", "Isotonic", "HistogramBinning")
-#: For noisy labels: the default, the paper's two, what else knows of flips, the field's usual ones, and the control.
-NOISE_AWARE = (
-    "Identity",
-    DEFAULT_NOISY.__name__,
-    "LWCal",
-    "GatedLWCal",
-    "ForwardPlatt",
-    "InvertedIsotonic",
-    "TrimmedBeta",
-    "Platt",
-    "Isotonic",
-    "Sharpen",
-)
-
 
 def available(found: Analysis) -> tuple[str, ...]:
     """Calibrators that exist for this evidence, in the order in which they are offered."""
-    labelled = found.evidence.label is not None
-    names = tuple(dict.fromkeys([*usual_calibrators(found), *REGISTRY]))
-    return tuple(name for name in names if labelled or not REGISTRY[name].needs_row_labels)
+    return usual_calibrators.available(found.evidence)
 
 
-def usual_calibrators(found: Analysis) -> tuple[str, ...]:
-    return NOISE_AWARE if isinstance(found.evidence.model, Noisy) else USUAL
+def usual(found: Analysis) -> tuple[str, ...]:
+    return usual_calibrators.usual(found.evidence)
 
 
 def comparison_key(found: Analysis, names: tuple[str, ...], ranked_on: str) -> tuple[Any, ...]:

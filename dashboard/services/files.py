@@ -11,6 +11,7 @@ import streamlit as st
 from calcore import ingest
 from calcore.errors import InputError
 from calcore.ingest import Choices, Ingested, Roles, ScoreColumns
+from calcore.meanings import check_columns, observation_model
 from calcore.observation.priors import (
     FlipRates,
     RateEstimate,
@@ -22,7 +23,6 @@ from calcore.observation.priors import (
     prior_from_elkan_noto,
 )
 from calcore.samples import digits_with_flipped_labels
-from dashboard.meanings import check_columns, observation_model
 from dashboard.services.memory import once
 from dashboard.services.returned import checked_labels, lists_in_use
 from dashboard.state import AppState, Settings, forget_file, get_state

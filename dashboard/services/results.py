@@ -13,15 +13,16 @@ from calcore.audit import Audit, GroupFinding, audit
 from calcore.calibrators import REGISTRY, GatedLWCal
 from calcore.crossfit import CrossFit, Folds, cross_fit, predict_elsewhere
 from calcore.evidence import Evidence
+from calcore.file_evidence import evidence_of, evidence_of_corrections
 from calcore.harm import Harm, harm_check
 from calcore.ingest import Ingested
 from calcore.metrics.reliability import Reliability
 from calcore.sensitivity import Band, band, movable
+from calcore.settings import Settings, smallest_share
 from calcore.subgroups import Membership, SubgroupChoice
-from dashboard.file_evidence import evidence_of, evidence_of_corrections
 from dashboard.services.memory import once
 from dashboard.services.returned import checked_labels, corrected_labels, lists_in_use
-from dashboard.state import AppState, Settings, get_state
+from dashboard.state import AppState, get_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +45,6 @@ class Analysis:
     @property
     def measured(self) -> Evidence:
         return self.audit if self.audit is not None and self.settings.measure_on == "audit" else self.evidence
-
-
-def smallest_share(settings: Settings, rows: int) -> float:
-    """The smallest share of the rows that makes a subgroup: the user's, and at least 50 rows of a large file."""
-    return max(settings.min_mass, min(50 / max(rows, 1), 0.1))
 
 
 def left_out(found: Analysis) -> int:
@@ -217,14 +213,7 @@ def rows_of_cell(found: Analysis, group: int, bin_position: int, most: int = 500
 
 def worst_groups(found: Analysis, most: int = 3) -> tuple[GroupFinding, ...]:
     """The worst subgroups, without intersections of one that is named already."""
-    groups = audit_of(found).groups
-    wrong = {found.choice.subgroups[group.position] for group in groups if group.wrong}
-    chosen = []
-    for group in groups:
-        parts = found.choice.subgroups[group.position].parts
-        if not (group.wrong and any(part in wrong for part in parts)):
-            chosen.append(group)
-    return tuple(chosen[:most])
+    return audit_of(found).worst_groups(found.choice.subgroups, most)
 
 
 #: How far a stated parameter is moved to show what depends on it: 5 points.

@@ -11,10 +11,10 @@ import pandas as pd
 from calcore.audit import RESOLUTION
 from calcore.audit_sample import draw, fingerprint, rows_for_average_gap, sample_size, seed_of
 from calcore.errors import InputError
+from calcore.file_evidence import population_rows
 from calcore.ingest import LIST, Ingested, Returned, positions, read_returned
 from calcore.maps import safe_csv
-from dashboard.file_evidence import population_rows
-from dashboard.meanings import MEANINGS
+from calcore.meanings import MEANINGS
 from dashboard.services.memory import once
 from dashboard.state import AppState, Settings, change_settings, get_state
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from calcore import verdicts
 from calcore.calibrators import REGISTRY
 from calcore.comparison import RANKED_ON, Comparison
+from calcore.comparison_table import comparison_table
 from calcore.errors import InputError
 from calcore.maps import CalibrationMap
-from dashboard import services, verdicts
+from dashboard import services
 from dashboard import wording as w
 from dashboard.charts.comparison import differences_chart, error_against_loss
-from dashboard.components.comparison_table import comparison_table
 from dashboard.components.page import (
     VIEWS,
     banner,
@@ -34,7 +35,7 @@ def chosen(found: Analysis) -> tuple[tuple[str, ...], str]:
     names = left.multiselect(
         "Calibrators",
         list(services.available(found)),
-        default=list(services.usual_calibrators(found)),
+        default=list(services.usual(found)),
         format_func=lambda name: REGISTRY[name].title,
         key="compared",
     )

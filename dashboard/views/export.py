@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from calcore import verdicts
 from calcore.calibrators import REGISTRY
 from calcore.errors import InputError
-from dashboard import services, verdicts
+from dashboard import services
 from dashboard.components.page import VIEWS, draw_maps, head, problem, require_analysis
 from dashboard.components.text import escape
 from dashboard.services import Analysis, Exported

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import noise_verdicts, services, verdicts
+from calcore import verdicts
+from dashboard import noise_verdicts, services
 from dashboard import wording as w
 from dashboard.charts.reliability import reliability_chart
 from dashboard.components.page import VIEWS, assumptions, banner, draw, head, measured_on, require_analysis

@@ -19,7 +19,7 @@ from calcore import ingest
 from calcore.audit import audit
 from calcore.observation import Clean
 from calcore.subgroups import make_subgroups
-from dashboard.verdicts import overall
+from calcore.verdicts import overall
 
 
 def made(rows: int, seed: int = 0) -> bytes:

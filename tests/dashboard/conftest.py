@@ -22,7 +22,7 @@ def app() -> AppTest:
 @pytest.fixture
 def few_calibrators(monkeypatch):
     """Compare starts with three quick calibrators: for tests that are about what they are measured on."""
-    monkeypatch.setattr("dashboard.services.comparing.NOISE_AWARE", ("Identity", "LWCal", "Platt"))
+    monkeypatch.setattr("calcore.usual_calibrators.NOISE_AWARE", ("Identity", "LWCal", "Platt"))
 
 
 def csv_bytes(

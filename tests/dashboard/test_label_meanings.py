@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.meanings import MEANINGS
+from calcore.meanings import MEANINGS
 from tests.dashboard.conftest import VIEWS, messages, of_file, upload
 from tests.dashboard.weak_files import PRIOR, weak_file
 

@@ -14,8 +14,8 @@ from calcore.observation import Clean, Noisy
 from calcore.observation.priors import flip_rates_from_forward_platt
 from calcore.prevalence import prevalence
 from calcore.subgroups import Membership
+from calcore.verdicts import Level
 from dashboard import noise_verdicts
-from dashboard.verdicts import Level
 
 
 def drawn(n=4000, seed=0, shape=0.4, rho0=0.0, rho1=0.0):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from calcore import wording as w
 from calcore.comparison import Comparison, Entry
-from dashboard import wording as w
 
 METRICS = ("ECE", "Brier", "log loss", "AUC")
 
@@ -21,7 +21,7 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
     if all(entry.fit is None for entry in present):
         # rival models: nothing was fitted
         return pd.DataFrame([_measured(entry, "Model") | _mean(entry) for entry in present])
-    return pd.DataFrame([_row(entry) for entry in present])
+    return pd.DataFrame([_row(entry) for entry in present]).fillna(w.MISSING)
 
 
 def _measured(entry: Entry, what: str) -> dict[str, str]:

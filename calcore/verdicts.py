@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from calcore import wording as w
 from calcore.audit import Audit, Gap, GroupFinding
 from calcore.calibrators import DEFAULT_NOISY
 from calcore.comparison import Comparison, Entry
 from calcore.ingest import IngestReport
 from calcore.metrics import Estimate
 from calcore.sensitivity import Band
-from dashboard import wording as w
 
 
 class Level(Enum):
@@ -127,7 +127,9 @@ def _contradiction_sentence(audit: Audit) -> str:
         where = f"scores from {w.edge(table.low[j])} to {w.edge(table.high[j])} would need an event rate of {w.rate(table.event_rate[j])}"
     else:
         where = f"the whole population would need an event rate of {w.rate(audit.base_rate)}"
-    return f"With what was said of the labels, {where}. Check the class prior or the flip rates on the Data page."
+    return (
+        f"With what was said of the labels, {where}. Check the class prior or the flip rates that were given."
+    )
 
 
 def _subgroup_sentence(audit: Audit) -> str:
@@ -209,7 +211,8 @@ def harm(entry: Entry) -> str:
 def comparison(result: Comparison) -> Verdict:
     """Who wins, or why nobody does."""
     if result.basis.ranked == "no":
-        return Verdict(Level.UNKNOWN, result.verdict, word="Not ranked")
+        sentence = result.verdict.removeprefix("Not ranked: ")
+        return Verdict(Level.UNKNOWN, sentence[0].upper() + sentence[1:], word="Not ranked")
     if result.winner is None:
         sentence = result.verdict.replace("No clear winner: ", "")
         return Verdict(Level.WATCH, sentence, (result.basis.sentence,), word="No clear winner")

@@ -12,12 +12,12 @@ from calcore import ingest
 from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.ingest import Ingested
+from calcore.meanings import PAIRED, check_columns, observation_model
 from calcore.observation import Clean, Noisy, ObservationModel
 from calcore.observation.forward_model import corrected_evidence
 from calcore.observation.pair_columns import stack_pairs
+from calcore.settings import Settings
 from calcore.subgroups import SubgroupChoice, make_subgroups
-from dashboard.meanings import PAIRED, check_columns, observation_model
-from dashboard.state import Settings
 
 
 def evidence_of(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calcore import verdicts
 from calcore.audit import audit
 from calcore.calibrators import Identity, Isotonic, Platt
 from calcore.comparison import compare
 from calcore.observation import Clean, Noisy
-from dashboard import verdicts
-from dashboard.verdicts import Level
+from calcore.verdicts import Level
 
 
 def drawn(n, distort=lambda s: s, seed=0, group_shift=0.0):

@@ -23,7 +23,7 @@ from calcore.observation import (
     PosteriorConfidence,
     Sconf,
 )
-from dashboard.state import Settings
+from calcore.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,234 @@
+"""A file read under the options of the command line: the same evidence as the dashboard makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from calcore import ingest
+from calcore.cli.file_options import FileOptions
+from calcore.errors import InputError
+from calcore.evidence import Evidence
+from calcore.file_evidence import evidence_of
+from calcore.ingest import Choices, Ingested, LabelMapping, Parsed, Question, Roles
+from calcore.ingest.columns import Column
+from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled
+from calcore.ingest.report import quote_list
+from calcore.ingest.roles import check_roles, guess_roles
+from calcore.meanings import MEANINGS, PARAMETER_WORDS, ROLE_WORDS, guessed_sources, source_values
+from calcore.settings import Settings, smallest_share
+from calcore.subgroups import SubgroupChoice
+from calcore.usual_calibrators import available
+
+_PARAMETERS = ("prior", "rho0", "rho1", "theta1", "theta2", "r_min")
+_MOST_VALUES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A file with its evidence; ``notes`` say what was assumed, and which option says otherwise."""
+
+    ingested: Ingested
+    settings: Settings
+    evidence: Evidence
+    audit: Evidence | None
+    choice: SubgroupChoice
+    notes: tuple[str, ...]
+
+    @property
+    def measured(self) -> Evidence:
+        """What results are measured on: the random sample of checked labels, where there is one."""
+        return self.evidence if self.audit is None else self.audit
+
+    @property
+    def measured_against(self) -> str:
+        return self.evidence.model.basis if self.audit is None else "against the checked labels"
+
+    @property
+    def calibrators(self) -> tuple[str, ...]:
+        return available(self.evidence)
+
+
+def open_file(path: str, options: FileOptions, tolerance: float = Settings.tolerance) -> Opened:
+    """Read ``path``. Raises InputError, which names the option that answers where the user has to decide."""
+    parsed = ingest.parse(path, None, options.format)
+    roles = _roles(parsed.columns, options)
+    choices = Choices(format=options.format, roles=roles, score_scale=options.scale)  # type: ignore[arg-type]
+    if options.positive is not None:
+        choices = _with_positive(choices, parsed, options.positive)
+    ingested = ingest.interpret(parsed, choices)
+    notes = _answered(ingested, options)
+    settings = _settings(ingested, options, tolerance)
+    if ingested.roles.audit is not None and not settings.audit_random:
+        notes.append(_about_audit(ingested.roles.audit, options))
+    smallest = smallest_share(settings, ingested.report.rows_kept)
+    evidence, audit, choice = evidence_of(ingested, settings, smallest)
+    if settings.audit_random and audit is None:
+        raise InputError(
+            f'"{options.audit_label}" holds no label that can be read; name another --audit-label.'
+        )
+    return Opened(ingested, settings, evidence, audit, choice, tuple(notes))
+
+
+def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
+    """Guessed roles with those that were named; None where none was, so that nothing differs from a guess."""
+    named = {
+        "score": options.score, "label": options.label, "audit": options.audit_label, "source": options.source,
+        "confidence": options.confidence, "weight": options.weight, "unit": options.unit,
+    }  # fmt: skip
+    said = {role: name for role, name in named.items() if name is not None}
+    if not said and not options.group and not options.no_groups and options.second_score is None:
+        return None
+    check_roles(Roles(**said, groups=options.group), columns)
+    if options.second_score is not None and options.second_score not in columns:
+        raise InputError(f'There is no column "{options.second_score}"; the file has {", ".join(columns)}.')
+    taken = {*said.values(), *options.group, options.second_score}
+    guessed = guess_roles(columns)
+    single = {r: n for r, n in guessed.single().items() if r not in said and n not in taken}
+    free = {
+        name: column for name, column in columns.items() if name not in taken and name not in single.values()
+    }
+    again = guess_roles(free)
+    for role in ("score", "label"):  # a column that was guessed here plays the role that was named for it
+        if role not in said and role not in single and getattr(again, role) is not None:
+            single[role] = getattr(again, role)
+    groups = tuple(name for name in guessed.groups if name not in taken and name not in single.values())
+    return Roles(**said, **single, groups=() if options.no_groups else options.group or groups)
+
+
+def _with_positive(choices: Choices, parsed: Parsed, positive: str) -> Choices:
+    roles = choices.roles or guess_roles(parsed.columns)
+    mappings = {
+        role: _mapping(parsed.columns[name], label_text(positive))
+        for role, name in (("label", roles.label), ("audit", roles.audit))
+        if name is not None
+    }
+    if not mappings:
+        raise InputError("--positive needs a label column, and none was found; name it with --label COLUMN.")
+    if not any(mappings.values()):
+        column = parsed.columns[roles.label or roles.audit or ""]
+        raise InputError(
+            f'--positive "{positive}" is no value of "{column.name}", which holds '
+            f"{quote_list(list(spelled(column.categories)))}; give one of them."
+        )
+    return replace(choices, label_mapping=mappings.get("label"), audit_mapping=mappings.get("audit"))
+
+
+def _mapping(column: Column, positive: str) -> LabelMapping | None:
+    """The mapping in which ``positive`` is the positive value; None where the column does not hold it."""
+    counts = spelled(column.categories)
+    if positive not in counts:
+        return None
+    guess = guess_mapping(counts, column.name).mapping
+    if guess is not None and guess.positive == (positive,):
+        return guess
+    if len(counts) > _MOST_VALUES:
+        raise InputError(
+            f'"{column.name}" holds {len(counts):,} different values, too many for labels; name another.'
+        )
+    others = tuple(value for value in counts if value != positive and value not in NO_LABEL)
+    return LabelMapping((positive,), others, tuple(value for value in counts if value in NO_LABEL))
+
+
+def _answered(ingested: Ingested, options: FileOptions) -> list[str]:
+    """What was assumed where the file leaves a question; raises InputError where nothing can be assumed."""
+    notes = []
+    for question in ingested.report.questions:
+        said = _said(question, options)
+        if question.kind == "score_scale":
+            raise InputError(f"{question.sentence} {said}")
+        if question.kind == "positive_label" and question.default is None:
+            raise InputError(f"{question.sentence} {said}")
+        if question.kind == "too_many_groups" and question.column in options.group:
+            raise InputError(
+                f"{question.sentence.split(':')[0]}: name another --group, or put its values together."
+            )
+        if question.kind != "date_order":  # no command looks at times
+            notes.append(said)
+    roles = ingested.roles
+    if roles.score is None:
+        names = quote_list([column.name for column in ingested.report.columns])
+        raise InputError(
+            f"No column looks like a score; name it with --score COLUMN: the file holds {names}."
+        )
+    _ = ingested.columns  # whatever else is open is a sentence of its own
+    return notes
+
+
+def _said(question: Question, options: FileOptions) -> str:
+    if question.kind == "score_scale":
+        return f"Say so with {_either('--scale', question.options)}."
+    if question.kind == "positive_label" and question.default is None:
+        return f"Say so with {_either('--positive', question.options)}."
+    if question.kind == "positive_label" and set(question.options) == {"negative", "unlabelled"}:
+        return f'"{question.column}": -1 was taken for {question.default}.'
+    if question.kind == "positive_label":
+        return f'"{question.column}": {question.default} was taken for positive; --positive says otherwise.'
+    if question.kind == "no_header":
+        return "The first row looks like data, so columns are called column_1 and so on; --header says otherwise."
+    return f"{question.sentence.split(':')[0]}: left out."
+
+
+def _either(option: str, values: tuple[str, ...]) -> str:
+    shown = [f"{option} {value!r}" if " " in value else f"{option} {value}" for value in values[:4]]
+    return " or ".join(shown) + (" and so on" if len(values) > 4 else "")
+
+
+def _about_audit(column: str, options: FileOptions) -> str:
+    taken = (
+        ""
+        if options.labels
+        else " The recorded labels are therefore taken for noisy; --labels clean says otherwise."
+    )
+    return (
+        f'"{column}" looks like checked labels.{taken} --audit-label "{column}" measures on them, if their rows are a '
+        "random sample."
+    )
+
+
+def _settings(ingested: Ingested, options: FileOptions, tolerance: float) -> Settings:
+    kind = options.labels or ("noisy" if ingested.roles.audit is not None else "clean")
+    meaning = MEANINGS[kind]
+    values = {name: getattr(options, name) for name in _PARAMETERS}
+    for name, value in values.items():
+        if value is not None and name not in meaning.parameters:
+            hint = "" if options.labels else "; say what they mean with --labels"
+            raise InputError(f'{_option(name)} says nothing about labels that are "{kind}"{hint}.')
+        if value is None and name in meaning.parameters and name in PARAMETER_WORDS:
+            raise InputError(f"--labels {kind} needs {_option(name)}: {PARAMETER_WORDS[name]}.")
+    for role in meaning.columns:
+        told = options.second_score is not None and (role == "unit" or kind == "pcomp")
+        if getattr(ingested.roles, role) is None and not told:
+            raise InputError(
+                f"--labels {kind} needs a {ROLE_WORDS[role]} column; name it with --{role} COLUMN."
+            )
+    sources: tuple[str, ...] = ()
+    if options.source_value or ("source" in meaning.columns and ingested.roles.source is not None):
+        sources = _sources(ingested, options, kind)
+    return Settings(
+        labels=kind,
+        source_values=sources,
+        second_score=options.second_score,
+        audit_random=options.audit_label is not None,
+        measure_on="labels" if options.audit_label is None else "audit",
+        tolerance=tolerance,
+        bins=options.bins,
+        min_mass=options.min_mass,
+        **values,
+    )
+
+
+def _sources(ingested: Ingested, options: FileOptions, kind: str) -> tuple[str, ...]:
+    model = MEANINGS[kind].model
+    found = source_values(ingested)
+    wanted = options.source_value or guessed_sources(ingested, model)
+    if len(set(wanted)) == len(model.sources) and set(wanted) <= set(found):
+        return tuple(wanted)
+    order = " ".join(f"--source-value <{name}>" for name in model.sources)
+    column = ingested.roles.source
+    holds = f'"{column}" holds {quote_list(found)}' if column else "name the source column with --source"
+    raise InputError(f"Say which source value means what with {order}: {holds}.")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -1,0 +1,5 @@
+"""A calibration map applied to files of any size, batch by batch."""
+
+from calcore.scoring.score_file import ScoreChoices, Scored, score_file
+
+__all__ = ["ScoreChoices", "Scored", "score_file"]
