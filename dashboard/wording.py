@@ -29,6 +29,18 @@ def error(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}"
 
 
+def on_basis(metric: str, basis: str) -> str:
+    """A metric with what it was measured on, unless that is the outcomes: "ECE against the noisy labels"."""
+    if basis == "against the labels":
+        return metric
+    return f"{metric} {basis}" if basis.startswith("against") else f"{metric}, {basis},"
+
+
+def exact(value: float) -> str:
+    """A term of a sum that readers follow: four decimals, never "-0.0000"."""
+    return MISSING if math.isnan(value) else f"{round(value, 4) + 0.0:.4f}"
+
+
 def signed(value: float) -> str:
     """A difference of metrics: "+0.012"."""
     if math.isnan(value):

@@ -75,8 +75,8 @@ def _models(seed: int) -> dict[str, Any]:
         "Naive Bayes": GaussianNB(var_smoothing=1e-2),
         "Random forest": RandomForestClassifier(100, random_state=seed),
         "Gradient boosting": GradientBoostingClassifier(max_features=8, random_state=seed),
-        "SVM, margin through a sigmoid": make_pipeline(StandardScaler(), svm),
-        "SVM, scaled by Platt": make_pipeline(
+        "SVM, raw margin": make_pipeline(StandardScaler(), svm),
+        "SVM, Platt-scaled": make_pipeline(
             StandardScaler(), CalibratedClassifierCV(svm, ensemble=False, cv=FOLDS)
         ),
     }

@@ -17,10 +17,13 @@ from calcore.validation import Floats
 
 SIZES = (25, 50, 100, 200, 300, 600, 1000)
 REPEATS = 40
+METRICS = ("Brier", "ECE")
 #: More rows than this tell nothing more here: as many are drawn once.
 MOST_ROWS = 12_000
 #: The middle 80 % of the resamples.
 BAND = (0.1, 0.9)
+#: Differences below this are rounding: on a constant score both methods learn the same constant.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +57,14 @@ class Growth:
     basis: str
     complete: bool
 
+    @property
+    def same(self) -> bool:
+        """Whether Platt and isotonic cannot be told apart at any size."""
+        pairs = [(self.line("Platt", metric), self.line("Isotonic", metric)) for metric in METRICS]
+        return all(float(np.abs(one.mean - other.mean).max()) <= ROUNDING for one, other in pairs)
+
     def line(self, method: str, metric: str) -> GrowthLine:
         return next(one for one in self.lines if (one.method, one.metric) == (method, metric))
-
-
-METRICS = ("Brier", "ECE")
 
 
 def calibration_set_growth(
@@ -68,8 +74,10 @@ def calibration_set_growth(
 
     In each of ``repeats`` seeded resamples a third of the rows or more is held out and the sizes are nested in the
     rest; units stay whole, sources keep their shares. Sizes that the rows do not suffice for are left out.
-    Raises InputError where not even the smallest is possible.
+    Raises InputError where not even the smallest is possible, and for one class of labels.
     """
+    if not (evidence.positive.sum() > 0 and evidence.negative.sum() > 0):
+        raise InputError("one class of labels only: no map can be learned from them")
     rng = np.random.default_rng(seed)
     evidence = evidence.without_groups()
     if len(evidence) > MOST_ROWS:
@@ -98,7 +106,7 @@ def calibration_set_growth(
             for j, metric in enumerate(METRICS)
         },
         isotonic_wins={
-            metric: (found[:, :, isotonic, j] < found[:, :, platt, j]).mean(axis=0)
+            metric: (found[:, :, isotonic, j] < found[:, :, platt, j] - ROUNDING).mean(axis=0)
             for j, metric in enumerate(METRICS)
         },
         repeats=repeats,
@@ -161,5 +169,5 @@ def _line(method: Calibrator, metric: str, values: Floats) -> GrowthLine:
 
 def _overtakes(sizes: tuple[int, ...], difference: Floats) -> int | None:
     """The first size from which every ``difference`` (isotonic - Platt) is below 0."""
-    ahead = np.logical_and.accumulate((difference < 0)[::-1])[::-1]
+    ahead = np.logical_and.accumulate((difference < -ROUNDING)[::-1])[::-1]
     return sizes[int(np.argmax(ahead))] if ahead.any() else None

@@ -217,8 +217,8 @@ def test_families_err_in_their_ways(families):
         "Naive Bayes": "overconfident",
         "Random forest": "underconfident",
         "Gradient boosting": "underconfident",
-        "SVM, margin through a sigmoid": "underconfident",
-        "SVM, scaled by Platt": "",
+        "SVM, raw margin": "underconfident",
+        "SVM, Platt-scaled": "",
     }
     for family in families.values():
         assert family.reliability.n == 1797
@@ -285,6 +285,18 @@ def test_platt_stays_ahead_where_the_error_is_a_sigmoid():
     found = calibration_set_growth(Clean().evidence(special.expit(z), label), 10, repeats=10)
     assert found.overtakes["Brier"] is None
     assert (np.diff(found.line("Isotonic", "Brier").mean) < 0).all()
+
+
+def test_a_constant_score_teaches_both_the_same():
+    found = calibration_set_growth(Clean().evidence(np.full(200, 0.3), np.arange(200) % 2), repeats=5)
+    assert found.same
+    assert found.overtakes == {"Brier": None, "ECE": None}
+    assert not found.isotonic_wins["ECE"].any()
+
+
+def test_one_class_teaches_nothing():
+    with pytest.raises(InputError, match="one class"):
+        calibration_set_growth(Clean().evidence(drawn(200)[0], np.ones(200)))
 
 
 def test_too_few_rows_are_said():
