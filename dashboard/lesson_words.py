@@ -23,7 +23,7 @@ ARITHMETIC = Lesson(
 )
 TEMPERATURES = Lesson(
     "2. Ranking is one thing, probabilities another",
-    "A model chosen by its AUC alone can say 90 % where 60 % happens, and nothing in the AUC will show it.",
+    "A model chosen by its AUC alone can say 90\u00a0% where 60\u00a0% happens, and nothing in the AUC will show it.",
 )
 FAMILIES = Lesson(
     "3. Which way a kind of model errs",
@@ -132,58 +132,58 @@ TENDENCIES = (
         "Logistic regression",
         "Fitted by log loss, which rewards stated probabilities that come true.",
         "well calibrated",
-        "underconfident (ECE 0.0357)",
+        "underconfident (0.0357)",
         ("Logistic regression",),
     ),
     Tendency(
         "Naive Bayes",
         "Takes features for independent: what several of them repeat is counted several times.",
         "overconfident",
-        "overconfident (ECE 0.1021)",
+        "overconfident (0.1021)",
         ("Naive Bayes",),
     ),
     Tendency(
         "Random forest",
         "Averages votes of trees that seldom all agree, so that it stays away from 0 and 1.",
         "underconfident",
-        "underconfident (ECE 0.0926)",
+        "underconfident (0.0926)",
         ("Random forest",),
     ),
     Tendency(
         "Gradient boosting",
         "Builds up margins step by step; where it stands depends on when it stops.",
         "the opposite of forests",
-        "underconfident (ECE 0.0292)",
+        "underconfident (0.0292)",
         ("Gradient boosting",),
     ),
     Tendency(
         "SVM",
         "Its margin is a distance; what turns it into a probability decides how it errs.",
         "the opposite of forests",
-        "well calibrated (ECE 0.0181)",
+        "well calibrated (0.0181)",
         ("SVM, raw margin", "SVM, Platt-scaled"),
     ),
 )
 
 TENDENCY_NOTE = (
-    "The paper's text and its table disagree on logistic regression, boosting and SVMs, and so can your data: direction "
+    "The paper is “Probability Calibration”. Its text and its table disagree on logistic regression, boosting and SVMs, and so can your data: direction "
     "depends on the settings and the rows as much as on the family. An SVM whose library already applies Platt scaling "
     "looks calibrated; its margin alone does not."
 )
 SLOPE_NOTE = (
     "Slope: what the log-odds must be multiplied by. Below 1 the scores are too extreme (overconfident), above 1 too "
-    "timid (underconfident); 95 % interval. In slopes, scores below .001 and above .999 count as these."
+    "timid (underconfident); 95\u00a0% interval. In slopes, scores below .001 and above .999 count as these."
 )
 
 
 def measured_direction(families: tuple[Family, ...], models: tuple[str, ...]) -> str:
-    """What the models of a family did here: "overconfident (slope 0.40)"."""
-    found = [family for family in families if family.name in models]
-    told = [f"{family.direction or 'neither'} (slope {family.slope:.2f})" for family in found]
-    if len(found) == 1:
-        return told[0]
-    short = [family.name.partition(", ")[2] for family in found]
-    return "; ".join(f"{name}: {text}" for name, text in zip(short, told, strict=True))
+    """What the models of a family did here: "overconfident"; of two, each by its own name."""
+    told = {
+        family.name.partition(", ")[2]: family.direction or "neither"
+        for family in families
+        if family.name in models
+    }
+    return "; ".join(f"{name}: {text}" if name else text for name, text in told.items())
 
 
 # --- 4
@@ -194,9 +194,10 @@ def platt(found: PlattByHand) -> str:
     if found.steps is None:
         return f"No line can be fitted here: every score becomes {w.edge(found.constant or 0.0)}."
     measured = "" if found.basis == "against the labels" else f", {found.basis}"
-    sign = "+" if found.intercept >= 0 else "−"
-    formula = f"sigmoid({found.slope:.4f} × logit(score) {sign} {abs(found.intercept):.4f})"
-    return f"Fitted on {w.rows(found.n)}{measured}: {formula}. {slope(found.slope)}"
+    return (
+        f"Fitted on {w.rows(found.n)}{measured}: A = {found.slope:.4f}, B = {found.intercept:.4f}, and the calibrated score "
+        f"is sigmoid(A × logit(score) + B). {slope(found.slope)}"
+    )
 
 
 def slope(value: float) -> str:
@@ -264,9 +265,12 @@ def growth_set_up(found: Growth) -> str:
         if found.complete
         else f" The data end the sizes at {w.count(found.sizes[-1])}: more rows would be needed for 1,000."
     )
+    drawn = w.rows(found.n)
+    if found.n < found.total:
+        drawn = f"{w.count(found.n)} of the {w.rows(found.total)}, drawn once"
     return (
-        f"Means over {found.repeats} seeded resamples of {w.rows(found.n)}, {w.count(found.held_out)} of them held out each "
-        f"time; bands: the middle 80 % of resamples.{stop}"
+        f"Means over {found.repeats} seeded resamples of {drawn}, {w.count(found.held_out)} of them held out each "
+        f"time; bands: the middle 80\u00a0% of resamples.{stop}"
     )
 
 

@@ -44,7 +44,8 @@ class Growth:
 
     That is the first size from which its mean is lower, there and at every larger size; None where it never is.
     ``isotonic_wins`` by metric: the share of resamples in which it is lower than Platt, (k,). ``complete`` is
-    whether the rows were enough for every size; ``held_out`` the rows that are measured on.
+    whether the rows were enough for every size; ``held_out`` the rows that are measured on, ``n`` those that
+    are drawn from, ``total`` those of the evidence.
     """
 
     sizes: tuple[int, ...]
@@ -54,6 +55,7 @@ class Growth:
     repeats: int
     held_out: int
     n: int
+    total: int
     basis: str
     complete: bool
 
@@ -79,7 +81,7 @@ def calibration_set_growth(
     if not (evidence.positive.sum() > 0 and evidence.negative.sum() > 0):
         raise InputError("one class of labels only: no map can be learned from them")
     rng = np.random.default_rng(seed)
-    evidence = evidence.without_groups()
+    evidence, total = evidence.without_groups(), len(evidence)
     if len(evidence) > MOST_ROWS:
         evidence = evidence.take(np.sort(_order(evidence, rng)[:MOST_ROWS]))
     n = len(evidence)
@@ -112,6 +114,7 @@ def calibration_set_growth(
         repeats=repeats,
         held_out=held,
         n=n,
+        total=total,
         basis=evidence.model.basis,
         complete=sizes == SIZES,
     )

@@ -17,7 +17,7 @@ from dashboard.charts.chart import Chart
 from dashboard.charts.names import escaped
 
 COLUMNS = 2
-PANEL = 262
+PANEL = 258
 
 
 def families_chart(families: Sequence[Family]) -> Chart:
@@ -28,7 +28,7 @@ def families_chart(families: Sequence[Family]) -> Chart:
         rows=rows,
         cols=COLUMNS,
         horizontal_spacing=0.1,
-        vertical_spacing=0.28 / rows,
+        vertical_spacing=0.36 / rows,
         subplot_titles=[_caption(family) for family in families],
     )
     for position, family in enumerate(families):
@@ -100,6 +100,8 @@ def _add_panel(figure: go.Figure, family: Family, position: int, last_row: bool)
     figure.update_yaxes(
         range=[-0.04, 1.04],
         constrain="domain",
+        # on a narrow screen a panel keeps to its caption
+        constraintoward="top",
         scaleanchor=figure.get_subplot(row, col).yaxis.anchor,
         title={"text": "Event rate" if col == 1 else None},
         row=row,

@@ -34,9 +34,7 @@ def growth_chart(growth: Growth) -> Chart:
     )
     figure.update_xaxes(title={"text": "Rows to fit on"}, row=2, col=1)
     for row, metric in enumerate(METRICS, start=1):
-        figure.update_yaxes(
-            title={"text": f"Held-out {metric}"}, rangemode="tozero", zeroline=False, row=row, col=1
-        )
+        figure.update_yaxes(title={"text": f"Held-out {metric}"}, zeroline=False, row=row, col=1)
     return Chart(figure, _table(growth), _alt(growth, title))
 
 

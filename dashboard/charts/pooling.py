@@ -63,7 +63,7 @@ def _add_blocks(
         x=x,
         y=y,
         mode="lines+markers",
-        line={"color": look.color, "dash": look.dash, "width": 4},
+        line={"color": look.color, "dash": "solid", "width": 4},
         marker={"color": look.color, "symbol": look.marker, "size": 8},
         hovertext=hover,
         hoverinfo="text",

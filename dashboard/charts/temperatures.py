@@ -15,6 +15,8 @@ from dashboard.charts.names import escaped
 
 #: A fitted temperature further out is said, not drawn.
 FURTHEST = 16.0
+#: A change of the AUC that its three decimals do not show.
+SAME = 5e-4
 METRICS = (("AUC", "auc", 1), ("Brier", "brier", 1), ("ECE", "ece", 1), ("Log loss", "log_loss", 2))
 
 
@@ -24,9 +26,9 @@ def temperatures_chart(curve: TemperatureCurve) -> Chart:
     Returns the chart, a table of the points with the fitted one, and its words.
     """
     points = sorted([*curve.points, *_drawn_fit(curve)], key=lambda point: point.temperature)
-    errors = [point.ece for point in curve.points]
-    title = f"{wording.on_basis('ECE', curve.basis)} goes from {wording.error(min(errors))} to {wording.error(max(errors))}"
-    title += ", the ranking stays" if not math.isnan(curve.auc_spread) else ""
+    errors = [point.ece for point in points]
+    title = f"{wording.on_basis('ECE', curve.basis)} from {wording.error(min(errors))} to {wording.error(max(errors))}"
+    title += " at the same ranking" if curve.auc_spread < SAME else ""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.62, 0.38], vertical_spacing=0.07)
     for position, (name, field, row) in enumerate(METRICS):
         _add_metric(figure, points, name, field, row, theme.style(position))

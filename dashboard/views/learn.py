@@ -99,6 +99,7 @@ def temperatures(data: LessonData) -> None:
 
 def families() -> None:
     begin(words.FAMILIES)
+    st.markdown("\n".join(f"- **{escape(one.family)}.** {escape(one.cause)}" for one in words.TENDENCIES))
     found: tuple[Family, ...] = ()
     if services.families_ready():
         found = services.families()
@@ -114,10 +115,10 @@ def families() -> None:
 def tendency_table(found: tuple[Family, ...]) -> pd.DataFrame:
     rows = []
     for one in words.TENDENCIES:
-        row = {"Family": one.family}
+        row = {"Family": one.family, "Paper's text": one.text, "Paper's table (ECE)": one.table}
         if found:
             row["Here"] = words.measured_direction(found, one.models)
-        rows.append(row | {"Paper's text": one.text, "Paper's table": one.table, "Why": one.cause})
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

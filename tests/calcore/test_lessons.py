@@ -278,6 +278,12 @@ def test_isotonic_overtakes_where_the_error_is_no_sigmoid():
     assert found.held_out == 5000
 
 
+def test_of_a_large_file_some_rows_are_drawn_and_it_is_said():
+    score, label = drawn(20_000, digits=6)
+    found = calibration_set_growth(Clean().evidence(score, label), repeats=2)
+    assert (found.n, found.total, found.held_out) == (12_000, 20_000, 11_000)
+
+
 def test_platt_stays_ahead_where_the_error_is_a_sigmoid():
     rng = np.random.default_rng(0)
     z = rng.normal(size=3000)
