@@ -309,7 +309,7 @@ def test_too_few_rows_are_said():
     with pytest.raises(InputError, match="too few"):
         calibration_set_growth(Clean().evidence(*drawn(30)))
     with pytest.raises(InputError, match="too few"):
-        calibration_set_growth(Clean().evidence([0.5], [1]))
+        calibration_set_growth(Clean().evidence([0.5, 0.6], [1, 0]))
 
 
 def test_units_are_never_on_both_sides():

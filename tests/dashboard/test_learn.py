@@ -151,9 +151,6 @@ SMALL = {
     "one class": one_class(),
     "one row": csv_bytes(1),
     "vanishing scores": b"score,label\n" + b"1e-200,0\n1,1\n" * 100,
-    "one unit": b"score,label,customer_id\n"
-    + b"\n".join(b"%.3f,%d,c" % (i / 200, i % 3 == 0) for i in range(200))
-    + b"\n",
     "decisions": b"score,label\n" + b"\n".join(b"%d,%d" % (i % 2, i // 2 % 2) for i in range(200)) + b"\n",
 }
 
@@ -167,6 +164,18 @@ def test_files_that_say_little_break_nothing_and_grow_on_the_sample(app, kind):
     assert not app.exception
     said = "Shown on the sample, as your data do not suffice" in messages(app)
     assert said == (kind not in ("decisions", "vanishing scores"))
+
+
+def test_rows_of_one_unit_are_never_split_and_grow_on_the_sample(app):
+    rows = "\n".join(f"{i / 200:.3f},{int(i % 3 == 0)},c" for i in range(200))
+    upload(app, f"score,label,customer\n{rows}\n".encode())
+    of_file(app, "selectbox", "role-unit").set_value("customer").run()
+    app.button(key="analyse").click().run()
+    learn(app)
+    assert not app.error
+    app.button(key="grow").click().run()
+    assert not app.exception
+    assert "Shown on the sample, as your data do not suffice: 200 rows are too few" in messages(app)
 
 
 def test_one_class_has_no_line_and_no_auc(app):
