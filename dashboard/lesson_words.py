@@ -57,7 +57,7 @@ def where_sample(rows: int, open_file: bool) -> str:
 
 
 def where_own(rows: int, measured: str) -> str:
-    return f"Shown on your data: {w.rows(rows)}, measured {measured}."
+    return f"Shown on the open file: {w.rows(rows)}, measured {measured}."
 
 
 # --- 1
@@ -275,4 +275,4 @@ def growth_set_up(found: Growth) -> str:
 
 
 def growth_of_sample(reason: str) -> str:
-    return f"Shown on the sample, as your data do not suffice: {reason}."
+    return f"Shown on the sample, as the open file does not suffice: {reason}."

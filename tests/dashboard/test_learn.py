@@ -54,7 +54,7 @@ def test_the_sample_opened_is_measured_on_its_audit_labels(app):
     go(app, "overview")
     app.button(key="sample-from-guard").click().run()
     learn(app)
-    assert "Shown on your data: 899 rows, measured against the clean audit labels." in messages(app)
+    assert "Shown on the open file: 899 rows, measured against the clean audit labels." in messages(app)
     app.segmented_control(key="measure-on").set_value("labels").run()
     assert "measured against the noisy labels" in messages(app)
     assert "ECE against the noisy labels" in messages(app)
@@ -159,10 +159,10 @@ SMALL = {
 def test_files_that_say_little_break_nothing_and_grow_on_the_sample(app, kind):
     learn(app, SMALL[kind])
     assert not app.error
-    assert "Shown on your data" in messages(app)
+    assert "Shown on the open file" in messages(app)
     app.button(key="grow").click().run()
     assert not app.exception
-    said = "Shown on the sample, as your data do not suffice" in messages(app)
+    said = "Shown on the sample, as the open file does not suffice" in messages(app)
     assert said == (kind not in ("decisions", "vanishing scores"))
 
 
@@ -175,7 +175,7 @@ def test_rows_of_one_unit_are_never_split_and_grow_on_the_sample(app):
     assert not app.error
     app.button(key="grow").click().run()
     assert not app.exception
-    assert "Shown on the sample, as your data do not suffice: 200 rows are too few" in messages(app)
+    assert "Shown on the sample, as the open file does not suffice: 200 rows are too few" in messages(app)
 
 
 def test_one_class_has_no_line_and_no_auc(app):
