@@ -22,6 +22,7 @@ page = st.navigation(
         st.Page("views/noise.py", title="Label noise", icon=":material/rule:"),
         st.Page("views/compare.py", title="Compare", icon=":material/compare_arrows:"),
         st.Page("views/export.py", title="Export", icon=":material/download:"),
+        st.Page("views/learn.py", title="Learn", icon=":material/school:"),
     ]
 )
 sidebar()

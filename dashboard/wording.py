@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from calcore.wording import (
     MISSING,
     PERCENT,
@@ -30,8 +32,10 @@ __all__ = [
     "edge",
     "error",
     "estimated",
+    "exact",
     "interval",
     "listed",
+    "on_basis",
     "p_value",
     "points",
     "rate",
@@ -110,3 +114,15 @@ def after_corrections(labels: str, rates_known: bool) -> str:
     return (
         "Labels that are partly corrected are still noisy: what may be ranked, and on what, stays as it was."
     )
+
+
+def exact(value: float) -> str:
+    """A term of a sum that readers follow: four decimals, never "-0.0000"."""
+    return MISSING if math.isnan(value) else f"{round(value, 4) + 0.0:.4f}"
+
+
+def on_basis(metric: str, basis: str) -> str:
+    """A metric with what it was measured on, unless that is the outcomes: "ECE against the noisy labels"."""
+    if basis == "against the labels":
+        return metric
+    return f"{metric} {basis}" if basis.startswith("against") else f"{metric}, {basis},"

@@ -28,6 +28,9 @@ MARKERS = (
     "bowtie",
 )
 
+#: LINES in the same order, as areas behind them.
+BANDS = ("rgba(0,114,178,0.18)", "rgba(213,94,0,0.18)", "rgba(0,158,115,0.18)", "rgba(204,121,167,0.22)")
+
 #: The diagonal, reference lines, and whatever has too few rows to say anything.
 NEUTRAL = "#868C96"
 #: Bars that only say how many rows there are.
@@ -65,6 +68,11 @@ class Style:
     color: str
     dash: str
     marker: str
+
+
+def band(color: str) -> str:
+    """The area that goes with a line of this ``color``, one of ``LINES``."""
+    return BANDS[LINES.index(color)]
 
 
 def style(position: int) -> Style:

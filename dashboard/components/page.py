@@ -26,6 +26,7 @@ VIEWS = {
     "noise": "views/noise.py",
     "compare": "views/compare.py",
     "export": "views/export.py",
+    "learn": "views/learn.py",
 }
 
 

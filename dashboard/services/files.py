@@ -42,13 +42,13 @@ def load(data: bytes, filename: str) -> None:
 
 def load_sample() -> None:
     """The sample: random-forest scores on handwritten digits, 30 % of the labels flipped."""
-    load(_sample_bytes(), "digits_30_percent_flipped.csv")
+    load(sample_bytes(), "digits_30_percent_flipped.csv")
     state = get_state()
     state.settings = Settings(labels="noisy", audit_random=True, measure_on="audit")
 
 
 @st.cache_resource(show_spinner=False)
-def _sample_bytes() -> bytes:
+def sample_bytes() -> bytes:
     return digits_with_flipped_labels()
 
 

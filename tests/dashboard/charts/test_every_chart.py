@@ -11,15 +11,19 @@ import pytest
 import dashboard.charts
 from calcore.gate_grid import gate_grid
 from calcore.group_contradictions import group_contradictions
+from calcore.lessons import calibration_set_growth, pava_steps, temperature_curve
 from dashboard.charts import theme
 from dashboard.charts.comparison import differences_chart, error_against_loss
 from dashboard.charts.gate import gate_chart
 from dashboard.charts.gate_grid import gate_grid_chart
 from dashboard.charts.group_contradictions import group_contradictions_chart
 from dashboard.charts.groups import group_error_bars
+from dashboard.charts.growth import growth_chart
 from dashboard.charts.heatmap import cell_heatmap
 from dashboard.charts.maps import maps_chart
+from dashboard.charts.pooling import pooling_chart
 from dashboard.charts.reliability import reliability_chart
+from dashboard.charts.temperatures import temperatures_chart
 from dashboard.charts.weights import weights_histogram
 
 FOLDER = Path(dashboard.charts.__file__).parent
@@ -38,6 +42,9 @@ def charts(sample, audited, gate, comparison, maps):
         "group contradictions": group_contradictions_chart(group_contradictions(sample.evidence)),
         "error against loss": error_against_loss(comparison),
         "differences": differences_chart(comparison, "Brier"),
+        "temperatures": temperatures_chart(temperature_curve(sample.evidence)),
+        "pooling": pooling_chart(pava_steps([0.2, 0.4, 0.6], [0, 1, 0]), 1),
+        "growth": growth_chart(calibration_set_growth(sample.evidence, repeats=2)),
         "maps": maps_chart([("<i>map</i>", maps[0][1]), *maps], sample.score),
     }
 
