@@ -19,10 +19,12 @@ from calcore.metrics.uncertainty import LEVEL, SIGNIFICANCE, Z, holm
 from calcore.sums import sum_by
 from calcore.validation import Floats, fraction
 
-#: Rows are compared with others of the same twentieth of the score axis; .5 is an edge.
-STRATA = 20
-#: Above this many rows scores are added up on a grid first; its buckets are a multiple of STRATA.
-MANY_ROWS, BUCKETS = 100_000, 240
+#: Rows are compared with others of the same fortieth of the rows by score, so that rare events are not all alike; .5,
+#: where a contradiction turns round, is an edge too.
+QUANTILES = 40
+STRATA = QUANTILES + 1
+#: Above this many rows scores are added up on a grid first.
+MANY_ROWS, BUCKETS = 100_000, 2_772
 #: A subgroup of fewer rows, or with fewer rows beside it, is not tested.
 FEWEST_ROWS = 20
 
@@ -158,7 +160,7 @@ class _Entries:
             against=contradicts(evidence.score, evidence.label).astype(np.float64),
             doubt=own_doubt(evidence.score),
             weight=LWCal().fit(evidence.without_groups()).audit_.weights,
-            stratum=Bins.equal_width(STRATA).index(evidence.score),
+            stratum=_strata(evidence),
             squares=evidence.weight_squared,
             errors=Errors.of(evidence),
         )
@@ -230,3 +232,10 @@ class _Entries:
         if not np.isfinite(error):
             return nothing
         return value, (value - Z * error, value + Z * error), p_value(value, error), error
+
+
+def _strata(evidence: Evidence) -> NDArray[np.int64]:
+    """The stratum of each entry, below STRATA: by quantiles of the score, cut once more at .5."""
+    edges = Bins.equal_mass(evidence.score, QUANTILES, evidence.weight).edges
+    cut = np.unique([*edges[1:-1], 0.5])
+    return np.searchsorted(cut, evidence.score, side="right").astype(np.int64)

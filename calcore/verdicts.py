@@ -215,6 +215,16 @@ def comparison(result: Comparison) -> Verdict:
         return Verdict(Level.UNKNOWN, sentence[0].upper() + sentence[1:], word="Not ranked")
     if result.winner is None:
         sentence = result.verdict.replace("No clear winner: ", "")
+        tied = [result.entry(name) for name in result.tied]
+        if tied and all(
+            entry.differences.get(result.ranked_on) is not None
+            and entry.differences[result.ranked_on].upper < 0
+            for entry in tied
+        ):
+            better = f"All of these are clearly better than {result.entry(result.reference).title}."
+            return Verdict(
+                Level.GOOD, f"{sentence} {better}", (result.basis.sentence,), word="Calibrating helps"
+            )
         return Verdict(Level.WATCH, sentence, (result.basis.sentence,), word="No clear winner")
     return Verdict(Level.GOOD, result.verdict, (result.basis.sentence,), word="Clear winner")
 
@@ -245,15 +255,21 @@ def advice(result: Comparison, audit: Audit) -> str:
         safest = next((e for e in result.entries if e.name == DEFAULT_NOISY.__name__ and e.harm), None)
         if safest is None or safest.harm is None:
             return text
-        return (
-            f"{text} If a map is needed before that: {safest.title}, which would move scores that are right by "
-            f"{w.points(safest.harm.at_n)} on average."
-        )
+        harm = safest.harm
+        said = f"would move scores that are right by {w.points(harm.at_n)} on average"
+        if harm.with_flips is not None:
+            said += f" if the labels were right too, by {w.points(harm.with_flips)} if they are flipped as estimated"
+        return f"{text} If a map is needed before that: {safest.title}, which {said}."
     if audit.level == "subgroup":
         wrong = next(group.group for group in audit.groups if group.wrong)
         return (
             f"Leave the scores of everyone as they are: no calibrator is clearly better. The problem is {wrong}; "
             "add WLMC to the comparison, which corrects subgroups."
+        )
+    if audit.level == "wrong":
+        return (
+            f"The scores are off, but {w.rows(result.measured.n)} cannot say which map is better than none: check more "
+            "labels, or state how often labels are flipped."
         )
     return "Leave the scores as they are: no calibrator is clearly better."
 

@@ -12,6 +12,10 @@ from calcore.prevalence import PositiveShare, Prevalence
 from calcore.verdicts import Level, Verdict
 from dashboard import wording as w
 
+#: Fewer rows give no verdict on contradictions.
+FEWEST_TO_JUDGE = 30
+#: What an interval, or chance, may span at most for "no difference" to say anything.
+WIDE = 0.15
 #: Where flip rates come from, in words.
 ORIGINS = {
     "given": "the flip rates given",
@@ -26,6 +30,8 @@ def gate(audit: GateAudit, split: Contradictions, tolerance: float = TOLERANCE) 
         f"Labels contradict the scores on {w.rate(split.observed)} of rows ({_of_rows(split)}); "
         f"{w.rate(split.expected)} would be expected if the labels were right and the scores calibrated."
     )
+    if split.n < FEWEST_TO_JUDGE:
+        return Verdict(Level.UNKNOWN, f"{found} Too few rows to tell more.", word="Cannot tell")
     alarm = split.alarm(tolerance)
     if alarm:
         found += (
@@ -33,11 +39,11 @@ def gate(audit: GateAudit, split: Contradictions, tolerance: float = TOLERANCE) 
             "wrong, or the scores are too sure. Check the least trusted labels first."
         )
     if audit.rho == 0:
-        back = "The gate stays shut: Gated-LWCal uses its map in full."
+        back = "Gated-LWCal would use its map in full."
     elif audit.rho < 1:
-        back = f"The gate is {w.rate(audit.rho)} open: Gated-LWCal goes that far back to the raw score."
+        back = f"Gated-LWCal would go {w.rate(audit.rho)} of the way back to the raw score."
     else:
-        back = "The gate is fully open: Gated-LWCal leaves the score as it is."
+        back = "Gated-LWCal would leave the score as it is."
     flips = split.with_flips
     if flips is not None and split.hides(tolerance) and not alarm:
         found += (
@@ -76,7 +82,7 @@ def split_rows(split: Contradictions, clean: Contradictions | None = None) -> li
         ),
         ("The model's own doubt", w.rate(split.expected), "exact", "if labels were right, scores calibrated"),
         (
-            "Label noise (the excess)",
+            "Excess: wrong labels, or scores too sure",
             w.rate(split.noise),
             _interval(split.noise_interval),
             f"observed less doubt, not below 0; p {w.p_value(split.p_value)}: {chance}",
@@ -139,11 +145,12 @@ def groups(found: GroupSearch) -> Verdict:
     flagged = found.flagged
     if not flagged:
         top = max((one for one in found.groups if one.tested), key=lambda one: one.difference)
+        seen = top.chance <= WIDE
         return Verdict(
-            Level.GOOD,
+            Level.GOOD if seen else Level.UNKNOWN,
             f"Of {_subgroups(found.tested)} compared, {top.group} contradicts most beyond other rows at the same scores: "
             f"{_by(top)} ({w.rows(top.rows)}). Chance alone would give it up to {w.points(top.chance)}.",
-            word="No group's labels stand out",
+            word="No group's labels stand out" if seen else "Too few rows to tell groups apart",
         )
     first = flagged[0]
     more = [one.group for one in flagged[1:] if not one.repeats]
@@ -188,13 +195,12 @@ GROUPS_EXPLAINED = (
 )
 
 
-def recommendation(harm_at_n: float | None) -> str:
-    """What the paper's recommendation would do to scores that are right."""
-    if harm_at_n is None:
-        return "The harm check was not run."
+def recommendation(of_lwcal: float, of_gated: float) -> str:
+    """What the paper's recommendations would do to scores that are right: the harm of LWCal and of Gated-LWCal."""
     return (
-        f"LWCal sharpens: if these scores were right it would move them by {w.points(harm_at_n)}. Use it only if Compare "
-        "shows on clean labels that it helps."
+        "This is the paper's rule of thumb, and it looks at the contradiction rate alone. LWCal sharpens: if these scores "
+        f"were right it would move them by {w.points(of_lwcal)}, and Gated-LWCal by {w.points(of_gated)}. Use either only "
+        "if Compare shows on clean labels that it helps."
     )
 
 
@@ -262,6 +268,8 @@ def prevalence(found: Prevalence) -> Verdict | None:
     )
     if best.interval is None:
         return Verdict(Level.UNKNOWN, f"{sentence} How far that may be off is not known.")
+    if not found.apart and best.interval[1] - best.interval[0] > WIDE:
+        return Verdict(Level.UNKNOWN, f"{sentence} That is too wide to say whether they differ.")
     if not found.apart:
         return Verdict(Level.GOOD, sentence, word="No difference beyond chance and the tolerance")
     way = "low" if found.gap < 0 else "high"

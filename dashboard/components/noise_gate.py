@@ -39,8 +39,14 @@ def protocol(found: Analysis) -> None:
             st.caption(noise_verdicts.PROTOCOL_REASONS[row.score])
     fitted = services.gate_of(found)
     assert fitted is not None
-    harm = services.harm_of(found, "GatedLWCal" if fitted.audit_.rho else "LWCal")
-    st.warning(escape(noise_verdicts.recommendation(harm.at_n)), icon=":material/balance:")
+    st.warning(
+        escape(
+            noise_verdicts.recommendation(
+                services.harm_of(found, "LWCal").at_n, services.harm_of(found, "GatedLWCal").at_n
+            )
+        ),
+        icon=":material/balance:",
+    )
     st.caption(noise_verdicts.PROTOCOL_EXPLAINED)
 
 
