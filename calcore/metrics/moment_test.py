@@ -6,7 +6,7 @@ indicators of groups of scores, the test of slope 1 and intercept 0 is c = (1, l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse, stats
@@ -43,20 +43,34 @@ class MomentTest:
 def moments_vanish(evidence: Evidence, factors: Floats) -> MomentTest:
     """Test that the sums of residual x ``factors`` (n, d) are 0 in the population.
 
-    Recorded labels: the variance is that under calibration (a score test). Else the larger p-value of that test and
-    of Wald's with the estimated covariance, which is clustered by units and referred to Hotelling's distribution;
-    models without a variance under calibration have Wald's alone.
+    Recorded labels: the variance is that under calibration (a score test). Else the larger p-value of that test, its
+    variance times the design effect of units, and of Wald's with the estimated covariance, which is clustered by
+    units and referred to Hotelling's distribution; models without a variance under calibration have Wald's alone.
     """
     moment = factors.T @ evidence.residual
     null = null_covariance(evidence, factors)
-    found = []
+    if null is not None and evidence.unit is None and isinstance(evidence.model, Labelled):
+        return _score(moment, null)
+    design = sparse.csr_array(factors * evidence.residual[:, None])
+    covariance = covariance_of_sums(evidence, design)
+    found = [_wald(moment, covariance, effective_draws(evidence))]
     if null is not None:
+        if evidence.unit is not None:
+            alone = covariance_of_sums(replace(evidence, unit=None), design)
+            null = null * _design_effect(null, covariance, alone)
         found.append(_score(moment, null))
-    if null is None or evidence.unit is not None or not isinstance(evidence.model, Labelled):
-        design = sparse.csr_array(factors * evidence.residual[:, None])
-        found.append(_wald(moment, covariance_of_sums(evidence, design), effective_draws(evidence)))
     tested = [one for one in found if one.degrees and np.isfinite(one.p_value)]
     return max(tested, key=lambda one: one.p_value) if tested else found[0]
+
+
+def _design_effect(null: Floats, clustered: Floats, alone: Floats) -> float:
+    """How much larger units make the variance of the moments, over all of them (Rao and Scott 1981); at least 1."""
+    spread = np.diag(null)
+    varies = spread > 0
+    ratio = np.sum(np.diag(clustered)[varies] / spread[varies]) / max(
+        float(np.sum(np.diag(alone)[varies] / spread[varies])), NOTHING
+    )
+    return float(max(ratio, 1.0)) if np.isfinite(ratio) else 1.0
 
 
 def _score(moment: Floats, covariance: Floats) -> MomentTest:

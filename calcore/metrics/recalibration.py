@@ -37,7 +37,8 @@ def calibration_slope(evidence: Evidence, clip: float = CLIP) -> Slope:
     x = logit(evidence.score, clip)
     if not np.ptp(x) > 0:
         return _no_slope(evidence, "n/a: the score is constant")
-    fitted = fit_logistic(evidence, x[:, None])
+    with np.errstate(over="ignore", invalid="ignore"):  # negative masses may drive the search out of range
+        fitted = fit_logistic(evidence, x[:, None])
     if fitted.separated or not np.isfinite(fitted.coefficients[0]):
         return _no_slope(
             evidence, "n/a: the score tells the classes apart, or one has no mass: no finite slope"
@@ -100,6 +101,11 @@ def recalibration_test(evidence: Evidence, clip: float = CLIP) -> CalibrationTes
     centred = x - np.average(x, weights=evidence.weight)
     found = moments_vanish(evidence, np.column_stack([np.ones(len(x)), centred]))
     known = found.degrees > 0
+    notes: tuple[str, ...] = ()
+    if not known:
+        notes = ("n/a: nothing varies, or too few independent rows",)
+    elif np.isinf(found.statistic):
+        notes = ("scores of 0 or 1 have the opposite outcome: impossible if calibrated",)
     return CalibrationTest(
         name="slope 1, intercept 0",
         value=found.statistic if known else float("nan"),
@@ -108,7 +114,7 @@ def recalibration_test(evidence: Evidence, clip: float = CLIP) -> CalibrationTes
         p_value=found.p_value,
         degrees=found.degrees,
         method=found.method,
-        **provenance(evidence, *(() if known else ("n/a: nothing varies, or too few independent rows",))),
+        **provenance(evidence, *notes),
     )
 
 

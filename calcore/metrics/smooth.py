@@ -11,14 +11,15 @@ from scipy import fft, optimize
 from calcore.evidence import Evidence
 from calcore.metrics.inversion import invert
 from calcore.metrics.results import CalibrationError, provenance
-from calcore.metrics.uncertainty import LEVEL, honest_interval, null_draws
+from calcore.metrics.uncertainty import LEVEL, honest_interval, null_draws, variance_of_sum
 from calcore.sums import sum_by
 from calcore.validation import Floats, fraction
 
 #: Cells of the grid on which residuals are smoothed: its error is about (1 / (GRID sigma))^2 / 6 of the value.
 GRID = 8192
-#: The same for simulated samples, and their number.
+#: The same for simulated samples, at most and at least, and their number. Powers of two divide the fine grid.
 NOISE_GRID = 512
+COARSEST = 128
 DRAWS = 400
 #: No narrower kernel is tried: a value below is as good as 0.
 NARROWEST = 1e-3
@@ -46,9 +47,10 @@ def smooth_ece(evidence: Evidence, bandwidth: float | None = None) -> SmoothErro
     else:
         width = fraction(bandwidth, "the bandwidth")
     value = float(_size(_smoothed(moments, width)))
-    noise = null_draws(evidence, _nearest(evidence.score, NOISE_GRID), NOISE_GRID + 1, DRAWS)
-    smooth_noise = _smoothed(noise, max(width, 1.0 / NOISE_GRID))
-    observed = _smoothed(moments, width)[:: GRID // NOISE_GRID]
+    cells = _noise_cells(evidence, width)
+    noise = null_draws(evidence, _nearest(evidence.score, cells), cells + 1, DRAWS)
+    smooth_noise = _smoothed(noise, max(width, 1.0 / cells))
+    observed = _smoothed(moments, width)[:: GRID // cells]
     result = invert(_size, value, observed, smooth_noise.var(axis=0), smooth_noise)
     # each sample has a bandwidth of its own
     calibrated = _size(_smoothed(noise, width)) if bandwidth is not None else _fixed_points(noise)
@@ -71,6 +73,13 @@ def _on_grid(evidence: Evidence, cells: int) -> Floats:
     place = np.minimum((evidence.score * cells).astype(np.int64), cells - 1)
     upper = evidence.residual * (evidence.score * cells - place)
     return sum_by(place, evidence.residual - upper, cells + 1) + sum_by(place + 1, upper, cells + 1)
+
+
+def _noise_cells(evidence: Evidence, width: float) -> int:
+    """As few cells as resolve both this kernel and those that samples of this size would have."""
+    typical = 3.0 * float(np.nan_to_num(np.sqrt(variance_of_sum(evidence, evidence.residual))))
+    wanted = 4.0 / max(min(width, typical), 4.0 / NOISE_GRID)
+    return int(np.clip(2 ** np.ceil(np.log2(wanted)), COARSEST, NOISE_GRID))
 
 
 def _nearest(scores: Floats, cells: int) -> NDArray[np.int64]:

@@ -39,7 +39,7 @@ def sweep_ece(evidence: Evidence, max_bins: int = MAX_BINS) -> CalibrationError:
         best = bins
     note = f"{len(best)} bins: the most, counted up from one, with event rates that rise"
     found = ece(evidence, best)
-    return replace(found, name="sweep ECE", notes=(*found.notes, note))
+    return replace(found, name="sweep ECE", notes=(note, *found.notes))
 
 
 def debiased_ece(evidence: Evidence, bins: int | Bins = 15, strategy: str = "width") -> Estimate:
@@ -59,6 +59,6 @@ def debiased_ece(evidence: Evidence, bins: int | Bins = 15, strategy: str = "wid
         clipped=found.clipped,
         basis=found.basis,
         assumptions=found.assumptions,
-        notes=(*found.notes, said),
+        notes=(said, *found.notes),
         level=found.level,
     )
