@@ -18,7 +18,7 @@ def sweep_ece(evidence: Evidence, max_bins: int = MAX_BINS) -> CalibrationError:
     """ECE over equal-mass bins, as many as leave the event rates rising: up to the first number that does not.
 
     Roelofs et al. (2022, Algorithm 1); equal scores are never split, so that ties cannot matter. The sweep ends at
-    ``max_bins``, the number of rows, or where a bin holds no mass. Noise floor and interval are those of the bins
+    ``max_bins``, the number of distinct scores, or where a bin holds no mass. Noise floor and interval are those of the bins
     that were found; that they were found by looking at the labels is in neither.
     """
     whole_number(max_bins, "max_bins", 1, MAX_BINS)
@@ -28,7 +28,7 @@ def sweep_ece(evidence: Evidence, max_bins: int = MAX_BINS) -> CalibrationError:
     mass = sum_by(place, evidence.mass, distinct.size)
     weight = sum_by(place, evidence.covariate_weight, distinct.size)
     best = Bins.equal_mass(distinct, 1, weight)
-    for count in range(2, min(max_bins, evidence.n) + 1):
+    for count in range(2, min(max_bins, distinct.size) + 1):
         bins = Bins.equal_mass(distinct, count, weight)
         key = bins.index(distinct)
         of_bin = sum_by(key, mass, len(bins))
