@@ -82,7 +82,7 @@ def macro_f1(evidence: Evidence, threshold: float = 0.5) -> Estimate:
         # F1 = 2 H / (decided mass + true mass)
         hits, size = hit * inside, evidence.mass * inside + truth
         total = size.sum()
-        if total > 0:
+        if total > 1e-12:  # corrected masses may cancel to rounding
             f1 = 2 * hits.sum() / total
             value += f1 / 2
             influence += (2 * hits - f1 * size) / total / 2
