@@ -23,8 +23,9 @@ from calcore.validation import Floats
 
 #: Directions in which standardised moments vary less than this do not vary.
 FLAT = 1e-9
-#: Moments below this are rounding.
+#: Moments below this are rounding, and so are variances below this times the second moment.
 NOTHING = 1e-12
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -48,19 +49,26 @@ def moments_vanish(evidence: Evidence, factors: Floats) -> MomentTest:
     units and referred to Hotelling's distribution; models without a variance under calibration have Wald's alone.
     """
     moment = factors.T @ evidence.residual
+    # a variance far below the squares that it is left from is rounding
+    least = ROUNDING * ((factors**2).T @ evidence.residual**2)
     null = null_covariance(evidence, factors)
     if null is not None and evidence.unit is None and isinstance(evidence.model, Labelled):
-        return _score(moment, null)
+        return _score(moment, _without_rounding(null, least))
     design = sparse.csr_array(factors * evidence.residual[:, None])
     covariance = covariance_of_sums(evidence, design)
-    found = [_wald(moment, covariance, effective_draws(evidence))]
+    found = [_wald(moment, _without_rounding(covariance, least), effective_draws(evidence))]
     if null is not None:
         if evidence.unit is not None:
             alone = covariance_of_sums(replace(evidence, unit=None), design)
             null = null * _design_effect(null, covariance, alone)
-        found.append(_score(moment, null))
+        found.append(_score(moment, _without_rounding(null, least)))
     tested = [one for one in found if one.degrees and np.isfinite(one.p_value)]
     return max(tested, key=lambda one: one.p_value) if tested else found[0]
+
+
+def _without_rounding(covariance: Floats, least: Floats) -> Floats:
+    real = np.diag(covariance) > least
+    return np.where(np.isnan(covariance) | np.outer(real, real), covariance, 0.0)
 
 
 def _design_effect(null: Floats, clustered: Floats, alone: Floats) -> float:

@@ -99,7 +99,8 @@ def recalibration_test(evidence: Evidence, clip: float = CLIP) -> CalibrationTes
     x = logit(evidence.score, clip)
     # centred, so that a nearly constant score does not look like an intercept
     centred = x - np.average(x, weights=evidence.weight)
-    found = moments_vanish(evidence, np.column_stack([np.ones(len(x)), centred]))
+    columns = [np.ones(len(x)), centred] if np.ptp(x) > 0 else [np.ones(len(x))]
+    found = moments_vanish(evidence, np.column_stack(columns))
     known = found.degrees > 0
     notes: tuple[str, ...] = ()
     if not known:
