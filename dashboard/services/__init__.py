@@ -4,6 +4,7 @@ Every key starts with the SHA-256 of the file's bytes. Results live in the sessi
 data of another session, and go with the file.
 """
 
+from dashboard.services.binless import corp_of, decision_curve_of, numbers_of
 from dashboard.services.comparing import (
     Exported,
     available,
@@ -91,10 +92,12 @@ __all__ = [
     "comparison_of",
     "comparison_ready",
     "contradictions_of",
+    "corp_of",
     "corrected_cells",
     "corrections_status",
     "counted_flip_rates",
     "cross_fit_of",
+    "decision_curve_of",
     "error_of",
     "estimated_flip_rates",
     "estimated_priors",
@@ -117,6 +120,7 @@ __all__ = [
     "load_sample",
     "maxima_of",
     "measured_words",
+    "numbers_of",
     "pool_in_use",
     "predicted_by",
     "prevalence_of",
