@@ -51,7 +51,7 @@ class Corp:
         return (self.event_rate < self.consistency_lower) | (self.event_rate > self.consistency_upper)
 
     def blocks(self) -> pd.DataFrame:
-        """One row a step of the curve: its range of scores, mass and event rate."""
+        """One row a step of the curve: its range (of the scores that are given), mass and event rate."""
         step = np.cumsum(np.concatenate([[0], np.abs(np.diff(self.event_rate)) > 1e-12]))
         frame = pd.DataFrame({"score": self.score, "mass": self.mass, "event_rate": self.event_rate})
         steps = frame.groupby(step)
@@ -78,7 +78,7 @@ def corp(evidence: Evidence, *, level: float = LEVEL) -> Corp:
     at most 400 groups of neighbouring scores.
     """
     tail = (1 - fraction(level, "the level")) / 2
-    evidence, _ = collapsed_if_large(evidence.without_groups())
+    evidence = evidence.without_groups()
     curve = fit_isotonic(evidence)
     distinct, place = np.unique(evidence.score, return_inverse=True)
     mass = sum_by(place, evidence.mass, distinct.size)
@@ -90,9 +90,12 @@ def corp(evidence: Evidence, *, level: float = LEVEL) -> Corp:
     notes = evidence.notes
     if fitted.min() == fitted.max():
         notes = (*notes, "one step: no rise of the event rate with the score is seen")
+    # the fit is made on the rows; its noise does not need them where they are many
+    light, _ = collapsed_if_large(evidence)
     bands = []
-    for seed, centre in enumerate((evidence.score, _smoothed(evidence, fitted))):
-        noise = IsotonicNoise.of(evidence, centre, seed=seed)
+    refitted = _smoothed(light, np.clip(curve(light.score), 0.0, 1.0))
+    for seed, centre in enumerate((light.score, refitted)):
+        noise = IsotonicNoise.of(light, centre, seed=seed)
         bands += [noise.at(score, np.quantile(noise.fitted, q, axis=0)) for q in (tail, 1 - tail)]
     rate = np.clip(curve(score), 0.0, 1.0)
     return Corp(

@@ -47,8 +47,7 @@ def score_decomposition(evidence: Evidence, score: str = "brier") -> ScoreDecomp
     """
     if score not in _TERMS:
         raise InputError(f'the score to decompose is "brier" or "log loss", got {score!r}')
-    # rows are added up only where there are so many that the fit would change below any digit shown
-    evidence, _ = collapsed_if_large(evidence.without_groups())
+    evidence = evidence.without_groups()
     terms = _TERMS[score]
     fitted = np.clip(fit_isotonic(evidence)(evidence.score), 0.0, 1.0)
     base = np.full(len(evidence), np.clip(evidence.base_rate, 0.0, 1.0))
@@ -57,7 +56,8 @@ def score_decomposition(evidence: Evidence, score: str = "brier") -> ScoreDecomp
     miscalibration = float(of_score.sum() - of_fit.sum())
     discrimination = estimate(evidence, "DSC", float(of_base.sum() - of_fit.sum()), of_base - of_fit)
     uncertainty = estimate(evidence, "UNC", float(of_base.sum()), of_base)
-    noise = _under_calibration(evidence, score)
+    # the fit is made on the rows; its noise does not need them where they are many
+    noise = _under_calibration(collapsed_if_large(evidence)[0], score)
     floor, limit = float(noise.mean()), float(np.quantile(noise, LEVEL))
     error = float(np.sqrt(np.fmax(variance_of_sum(evidence, of_score - of_fit), noise.var())))
     raw = (max(miscalibration - floor - Z * error, 0.0), max(miscalibration, floor) + Z * error)
