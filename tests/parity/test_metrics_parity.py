@@ -78,7 +78,7 @@ def test_the_reliability_table_is_scikit_learns():
 
 
 def test_scikit_learn_puts_scores_on_an_edge_one_bin_low():
-    """Its edges are linspace's and closed above: .1 and .2 share a bin with nothing, .3 falls to .2 to .3."""
+    """Its bins are closed above: .2 falls into .1 to .2, and .25 is alone in .2 to .3."""
     score, label = np.array([0.2, 0.25]), np.array([0, 1])
     assert len(calibration_curve(label, score, n_bins=10)[0]) == 2
     assert metrics.reliability(Clean().evidence(score, label), 10).occupied.sum() == 1
