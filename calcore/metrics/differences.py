@@ -13,7 +13,7 @@ from calcore.evidence import Evidence
 from calcore.metrics.binning import Bins
 from calcore.metrics.cell_layout import CellLayout
 from calcore.metrics.inversion import multiple_of, plausible_shapes
-from calcore.metrics.uncertainty import LEVEL, SEED, variance_of_sum
+from calcore.metrics.uncertainty import LEVEL, SEED, covariance_of_sums, variance_of_sum
 from calcore.validation import Floats, read_only
 
 #: Errors outside the middle 80 % of what an observed ECE allows are not looked at: the interval adds its own.
@@ -83,7 +83,7 @@ def ece_difference(one: Evidence, other: Evidence, bins: int | Bins = 15, draws:
     count = len(edges)
     design = _terms(one, other, edges)
     moment = np.asarray(design.sum(axis=0)).ravel()
-    covariance = _covariance(one, design)
+    covariance = covariance_of_sums(one, design)
     if not np.isfinite(covariance).all():  # a single draw has no known error
         observed = float(_size(moment[:count]) - _size(moment[count:]))
         return Difference("ECE", observed, float("nan"), float("nan"), float("nan"))
@@ -141,29 +141,6 @@ def _terms(one: Evidence, other: Evidence, edges: Bins) -> sparse.csr_array:
     rows = np.tile(np.arange(n), 2)
     columns = np.concatenate([edges.index(one.score), count + edges.index(other.score)])
     return sparse.csr_array((np.concatenate([one.residual, other.residual]), (rows, columns)), (n, 2 * count))
-
-
-def _covariance(evidence: Evidence, design: sparse.csr_array) -> Floats:
-    """Covariance of the column sums of ``design``, by source; units count as one draw."""
-    total = np.zeros((design.shape[1], design.shape[1]))
-    for s in range(len(evidence.sources)):
-        inside = np.flatnonzero(evidence.source == s)
-        part, weight = design[inside], evidence.weight[inside]
-        spread = evidence.weight_squared[inside] / weight**2
-        if evidence.unit is not None:
-            _, unit = np.unique(evidence.unit[inside], return_inverse=True)
-            adder = sparse.csr_array((np.ones(inside.size), (unit, np.arange(inside.size))))
-            part, weight = sparse.csr_array(adder @ part), adder @ weight
-            spread = np.ones(weight.size)
-        share = weight / weight.sum()
-        mean = np.asarray(part.sum(axis=0)).ravel()
-        square = (part.T @ sparse.diags_array(spread) @ part).toarray()
-        cross = part.T @ (spread * share)
-        centred = square - np.outer(mean, cross) - np.outer(cross, mean)
-        centred += np.outer(mean, mean) * float(spread @ share**2)
-        size = evidence.source_size[s]
-        total += centred * (size / (size - 1) if size > 1 else np.nan)
-    return total
 
 
 def mc_difference(one: Evidence, other: Evidence, bins: int | Bins = 10, draws: int = 300) -> Difference:

@@ -30,6 +30,8 @@ class Estimate:
     assumptions: tuple[str, ...]
     notes: tuple[str, ...] = ()
     level: float = 0.95
+    #: The value of a perfect score: how bad a value is, is its distance from there.
+    ideal: float = 0.0
 
     def __float__(self) -> float:
         return float(self.value)
@@ -56,6 +58,19 @@ class CalibrationError(Estimate):
     def beyond_chance(self) -> bool:
         """Larger than a calibrated score would show in 95 % of samples of this size."""
         return self.value > max(self.noise_limit, ROUNDING)
+
+
+@dataclass(frozen=True)
+class CalibrationTest(Estimate):
+    """A test that the score is calibrated: ``value`` is its statistic, ``p_value`` how rare one as large would be.
+
+    ``p_value`` is NaN where the value is. ``degrees`` of freedom of a chi-square statistic, else 0. ``method``
+    says in words where the distribution under calibration comes from.
+    """
+
+    p_value: float = float("nan")
+    degrees: int = 0
+    method: str = ""
 
 
 def provenance(evidence: Evidence, *notes: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ LOG_CLIP = 1e-6
 
 def brier(evidence: Evidence) -> Estimate:
     """Brier score: the sum of a (1 - f)^2 + b f^2 (LWCal, Eq. 8), with a Wald interval."""
-    return _linear(evidence, "Brier", brier_terms(evidence), most=1.0)
+    return linear_estimate(evidence, "Brier", brier_terms(evidence), most=1.0)
 
 
 def brier_terms(evidence: Evidence) -> Floats:
@@ -37,7 +37,7 @@ def log_loss(evidence: Evidence, clip: float = LOG_CLIP, *, nonnegative: bool = 
     if nonnegative and of_negatives.sum() < 0:
         note = f"{note}; the part of the negatives came out below 0 and counts as 0"
         terms = terms - of_negatives
-    return _linear(evidence, "log loss", terms, note)
+    return linear_estimate(evidence, "log loss", terms, note)
 
 
 def log_loss_terms(evidence: Evidence, clip: float = LOG_CLIP) -> Floats:
@@ -54,7 +54,7 @@ def auc(evidence: Evidence) -> Estimate:
     """
     positive, negative = evidence.positive.sum(), evidence.negative.sum()
     if not (positive > 1e-12 and negative > 1e-12):
-        return _undefined(evidence, "AUC", "n/a: one class only")
+        return undefined(evidence, "AUC", "n/a: one class only")
     distinct, place = np.unique(evidence.score, return_inverse=True)
     a = sum_by(place, evidence.positive, distinct.size)
     b = sum_by(place, evidence.negative, distinct.size)
@@ -64,7 +64,7 @@ def auc(evidence: Evidence) -> Estimate:
     influence = evidence.positive * (
         b_below[place] / (positive * negative) - value / positive
     ) + evidence.negative * (a_above[place] / (positive * negative) - value / negative)
-    found = _estimate(evidence, "AUC", value, influence, most=1.0)
+    found = replace(estimate(evidence, "AUC", value, influence, most=1.0), ideal=1.0)
     if found.interval is not None and not evidence.model.corrected and found.value in (0.0, 1.0):
         # a perfect ranking has no spread: what so many rows of the rarer class could still hide, as for a rate
         rarer = min(positive, negative) * effective_draws(evidence)
@@ -82,13 +82,12 @@ def macro_f1(evidence: Evidence, threshold: float = 0.5) -> Estimate:
         # F1 = 2 H / (decided mass + true mass)
         hits, size = hit * inside, evidence.mass * inside + truth
         total = size.sum()
-        if total > 0:
+        if total > 1e-12:  # corrected masses may cancel to rounding
             f1 = 2 * hits.sum() / total
             value += f1 / 2
             influence += (2 * hits - f1 * size) / total / 2
-    return _estimate(
-        evidence, "macro-F1", float(value), influence, f"decision at score >= {threshold:g}", most=1.0
-    )
+    note = f"decision at score >= {threshold:g}"
+    return replace(estimate(evidence, "macro-F1", float(value), influence, note, most=1.0), ideal=1.0)
 
 
 @dataclass(frozen=True)
@@ -116,11 +115,14 @@ def class_errors(evidence: Evidence) -> ClassErrors:
     return ClassErrors(zero, one, float(np.mean(present)), minority, abs(zero - one), evidence.n)
 
 
-def _linear(evidence: Evidence, name: str, terms: Floats, *notes: str, most: float = np.inf) -> Estimate:
-    return _estimate(evidence, name, float(terms.sum()), terms, *notes, most=most)
+def linear_estimate(
+    evidence: Evidence, name: str, terms: Floats, *notes: str, most: float = np.inf
+) -> Estimate:
+    """A score that is a sum over rows of ``terms`` (n,), with a Wald interval."""
+    return estimate(evidence, name, float(terms.sum()), terms, *notes, most=most)
 
 
-def _estimate(
+def estimate(
     evidence: Evidence,
     name: str,
     value: float,
@@ -128,7 +130,10 @@ def _estimate(
     *notes: str,
     most: float = np.inf,
 ) -> Estimate:
-    """``most``: the largest possible value, where there is one; values of uncorrected labels are cut to it."""
+    """``value`` with a Wald interval from what each entry does to it, ``influence`` (n,).
+
+    ``most``: the largest possible value, where there is one; values of uncorrected labels are cut to [0, most].
+    """
     said = list(notes)
     if np.isfinite(most) and not evidence.model.corrected:
         value = min(max(value, 0.0), most)
@@ -149,7 +154,8 @@ def _estimate(
     )
 
 
-def _undefined(evidence: Evidence, name: str, reason: str) -> Estimate:
+def undefined(evidence: Evidence, name: str, reason: str) -> Estimate:
+    """An estimate that does not exist on these rows, for a ``reason`` that is said."""
     return Estimate(
         name=name, value=float("nan"), interval=None, standard_error=None, **provenance(evidence, reason)
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import sparse, stats
 
 from calcore.evidence import Evidence
 from calcore.sums import sum_by
@@ -137,6 +137,52 @@ def null_variance(evidence: Evidence, key: NDArray[np.integer], cells: int) -> F
     if terms is None:
         return None
     return np.maximum(np.sum([sum_by(key, second, cells) for second, _ in terms], axis=0), 0.0)
+
+
+def covariance_of_sums(evidence: Evidence, design: sparse.csr_array | Floats) -> Floats:
+    """Covariance (d, d) of the column sums of ``design`` (n, d), by source as in ``SourceSums.variance``.
+
+    Units count as one draw. In a subgroup, of the columns' means over its mass, as in ``variance_of_sum``. NaN
+    where a source has a single draw.
+    """
+    columns = sparse.csr_array(design)
+    if evidence.drawn.share < 1.0:
+        # what each column is beside its total's share of the mass: one more column, then a linear map
+        whole = covariance_of_sums(
+            replace(evidence, drawn_elsewhere=replace(evidence.drawn, share=1.0)),
+            sparse.hstack([columns, sparse.csr_array(evidence.mass[:, None])]).tocsr(),
+        )
+        centre = np.column_stack([np.eye(columns.shape[1]), -np.asarray(columns.sum(axis=0)).ravel()])
+        return np.asarray(centre @ whole @ centre.T)
+    drawn, found = evidence.drawn, np.zeros((columns.shape[1], columns.shape[1]))
+    for s in range(len(evidence.sources)):
+        inside = np.flatnonzero(evidence.source == s)
+        part, weight = columns[inside], evidence.weight[inside]
+        spread, squared = evidence.weight_squared[inside] / weight**2, drawn.weight_squared[s]
+        if evidence.unit is not None:
+            _, unit = np.unique(evidence.unit[inside], return_inverse=True)
+            adder = sparse.csr_array((np.ones(inside.size), (unit, np.arange(inside.size))))
+            part, weight = sparse.csr_array(adder @ part), adder @ weight
+            spread, squared = np.ones(weight.size), drawn.draw_squared[s]
+        mean = np.asarray(part.sum(axis=0)).ravel() / drawn.weight[s]
+        square = (part.T @ sparse.diags_array(spread) @ part).toarray()
+        cross = part.T @ (spread * weight)
+        centred = square - np.outer(mean, cross) - np.outer(cross, mean) + np.outer(mean, mean) * squared
+        size = drawn.size[s]
+        found += centred * (size / (size - 1) if size > 1 else np.nan)
+    return found
+
+
+def null_covariance(evidence: Evidence, factors: Floats) -> Floats | None:
+    """Covariance (d, d) of the sums of residual x ``factors`` (n, d) if f were calibrated; None as in null_variance."""
+    terms = evidence.model.null_terms(evidence)
+    if terms is None:
+        return None
+    found = np.zeros((factors.shape[1], factors.shape[1]))
+    for second, first in terms:
+        mean = factors.T @ first
+        found += (factors * second[:, None]).T @ factors - np.outer(mean, mean)
+    return found
 
 
 def number_of_draws(cells: int) -> int:

@@ -61,6 +61,14 @@ def event_rate(evidence: Evidence) -> metrics.Estimate:
     )
 
 
+def worst_group(evidence: Evidence, metric: Callable[[Evidence], metrics.Estimate]) -> metrics.Estimate:
+    """``metric`` in the subgroup where it is worst."""
+    found = metrics.by_group(evidence, metric, 0.01)
+    if found.worst_estimate is None:
+        raise DoesNotExist(found.note)
+    return found.worst_estimate
+
+
 #: Every metric by its heading.
 METRICS: dict[str, Callable[[Evidence], metrics.Estimate]] = {
     "event rate": event_rate,
@@ -74,6 +82,21 @@ METRICS: dict[str, Callable[[Evidence], metrics.Estimate]] = {
     "log loss": metrics.log_loss,
     "AUC": metrics.auc,
     "macro-F1": metrics.macro_f1,
+    "sweep ECE": metrics.sweep_ece,
+    "debias. ECE": lambda evidence: metrics.debiased_ece(evidence, BINS),
+    "smooth ECE": metrics.smooth_ece,
+    "ECCE": metrics.ecce,
+    "ECCE range": metrics.ecce_range,
+    "Spiegelh. z": metrics.spiegelhalter,
+    "Hosmer-L.": metrics.hosmer_lemeshow,
+    "slope": metrics.calibration_slope,
+    "intercept": metrics.calibration_intercept,
+    "slope test": metrics.recalibration_test,
+    "MCB Brier": metrics.score_decomposition,
+    "MCB log": lambda evidence: metrics.score_decomposition(evidence, "log loss"),
+    "net benefit": metrics.net_benefit,
+    "cost": metrics.expected_cost,
+    "worst Brier": lambda evidence: worst_group(evidence, metrics.brier),
 }
 
 

@@ -5,6 +5,7 @@ data of another session, and go with the file.
 """
 
 from calcore.ingest import ScoreColumns
+from dashboard.services.binless import corp_of, decision_curve_of, numbers_of
 from dashboard.services.comparing import (
     Exported,
     available,
@@ -111,10 +112,12 @@ __all__ = [
     "comparison_of",
     "comparison_ready",
     "contradictions_of",
+    "corp_of",
     "corrected_cells",
     "corrections_status",
     "counted_flip_rates",
     "cross_fit_of",
+    "decision_curve_of",
     "error_of",
     "estimated_flip_rates",
     "estimated_priors",
@@ -141,6 +144,7 @@ __all__ = [
     "load_sample",
     "maxima_of",
     "measured_words",
+    "numbers_of",
     "own_lesson",
     "platt_by_hand_of",
     "pool_in_use",

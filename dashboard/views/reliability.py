@@ -8,7 +8,9 @@ from calcore.calibrators import REGISTRY
 from calcore.errors import InputError
 from dashboard import services
 from dashboard import wording as w
+from dashboard.charts.binless import corp_chart, decision_chart
 from dashboard.charts.reliability import reliability_chart
+from dashboard.components.number_table import number_table
 from dashboard.components.page import assumptions, draw, head, measured_on, problem, require_analysis
 from dashboard.services import Analysis
 
@@ -17,13 +19,19 @@ def controls(found: Analysis) -> tuple[str, int, list[str], int | None]:
     left, right = st.columns(2)
     strategy = left.segmented_control(
         "Bins of",
-        ["width", "mass"],
-        format_func={"width": "equal width", "mass": "equal number of rows"}.__getitem__,
+        ["width", "mass", "isotonic"],
+        format_func={
+            "width": "equal width",
+            "mass": "equal number of rows",
+            "isotonic": "no bins: isotonic",
+        }.__getitem__,
         default="width",
         key="strategy",
         required=True,
     )
-    bins = right.slider("Number of bins", 2, 40, found.settings.bins, key="bins")
+    bins = right.slider(
+        "Number of bins", 2, 40, found.settings.bins, key="bins", disabled=strategy == "isotonic"
+    )
     names = list(services.available(found))
     chosen = left.multiselect(
         "Calibrators",
@@ -51,6 +59,49 @@ def page() -> None:
     found = require_analysis()
     measured_on(found)
     strategy, bins, names, group = controls(found)
+    if strategy == "isotonic":
+        without_bins(found, names, group)
+    else:
+        with_bins(found, strategy, bins, names, group)
+    for name in names:
+        numbers(found, name, group)
+    title = REGISTRY[names[0]].title
+    with st.expander(f"What acting on the score is worth: {title}", icon=":material/balance:"):
+        try:
+            curve = services.decision_curve_of(found, names[0], group)
+        except InputError as error:
+            problem(error)
+        else:
+            draw(decision_chart(title, curve), key="decision-chart")
+
+
+def without_bins(found: Analysis, names: list[str], group: int | None) -> None:
+    """The isotonic curve of each calibrator, one below the other: bands over each other cannot be read."""
+    for name in names:
+        try:
+            curve = services.corp_of(found, name, group)
+        except InputError as error:
+            problem(error)
+            continue
+        draw(corp_chart(REGISTRY[name].title, curve), key=f"corp-chart-{name}")
+        st.caption(
+            f"{w.rows(curve.n)}, measured {services.measured_words(found)}; bands 95 % at each score by itself."
+        )
+        assumptions(curve.assumptions)
+
+
+def numbers(found: Analysis, name: str, group: int | None) -> None:
+    """Numbers that need no bins, with their intervals and p-values."""
+    with st.expander(f"More numbers: {REGISTRY[name].title}", icon=":material/calculate:"):
+        try:
+            rows = services.numbers_of(found, name, group)
+        except InputError as error:
+            problem(error)
+        else:
+            st.dataframe(number_table(rows), hide_index=True, key=f"numbers-{name}")
+
+
+def with_bins(found: Analysis, strategy: str, bins: int, names: list[str], group: int | None) -> None:
     curves, drawn = [], []
     for name in names:
         try:

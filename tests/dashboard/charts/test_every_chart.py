@@ -12,7 +12,9 @@ import dashboard.charts
 from calcore.gate_grid import gate_grid
 from calcore.group_contradictions import group_contradictions
 from calcore.lessons import calibration_set_growth, pava_steps, temperature_curve
+from calcore.metrics import corp, decision_curve
 from dashboard.charts import theme
+from dashboard.charts.binless import corp_chart, decision_chart
 from dashboard.charts.comparison import differences_chart, error_against_loss
 from dashboard.charts.gate import gate_chart
 from dashboard.charts.gate_grid import gate_grid_chart
@@ -36,6 +38,8 @@ def charts(sample, audited, gate, comparison, maps):
         "reliability": reliability_chart(curves, tolerance=0.02),
         "heatmap": cell_heatmap(audited.cells),
         "groups": group_error_bars(audited.groups, reference=audited.error.value),
+        "corp": corp_chart("<b>one</b>", corp(sample.evidence)),
+        "decisions": decision_chart("$x$", decision_curve(sample.evidence)),
         "weights": weights_histogram(gate, sample.score, sample.noisy),
         "gate": gate_chart(gate),
         "gate grid": gate_grid_chart(gate_grid(sample.evidence)),
