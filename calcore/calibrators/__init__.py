@@ -9,8 +9,10 @@ import pkgutil
 
 from calcore.calibrators.base import REGISTRY, Calibrator
 from calcore.calibrators.bayesian_forward_platt import BayesianForwardPlatt, ForwardAudit
+from calcore.calibrators.bbq import BBQ
 from calcore.calibrators.beta import Beta
 from calcore.calibrators.blend import Blend
+from calcore.calibrators.centered_isotonic import CenteredIsotonic
 from calcore.calibrators.forward_platt import ForwardPlatt, ForwardPlattAudit
 from calcore.calibrators.histogram import HistogramBinning
 from calcore.calibrators.identity import Identity
@@ -19,7 +21,9 @@ from calcore.calibrators.isotonic import Isotonic
 from calcore.calibrators.loss_weighted import GateAudit, GatedLWCal, LWCal
 from calcore.calibrators.platt import Platt, Temperature
 from calcore.calibrators.sharpen import Sharpen
+from calcore.calibrators.spline import Spline
 from calcore.calibrators.trimmed import TrimmedBeta, TrimmedIsotonic
+from calcore.calibrators.venn_abers import VennAbers
 from calcore.calibrators.wlmc import WLMC, PatchedWLMC
 
 for _module in pkgutil.iter_modules(__path__):
@@ -30,6 +34,7 @@ for _module in pkgutil.iter_modules(__path__):
 DEFAULT_NOISY = BayesianForwardPlatt
 
 __all__ = [
+    "BBQ",
     "DEFAULT_NOISY",
     "REGISTRY",
     "WLMC",
@@ -37,6 +42,7 @@ __all__ = [
     "Beta",
     "Blend",
     "Calibrator",
+    "CenteredIsotonic",
     "ForwardAudit",
     "ForwardPlatt",
     "ForwardPlattAudit",
@@ -50,7 +56,9 @@ __all__ = [
     "PatchedWLMC",
     "Platt",
     "Sharpen",
+    "Spline",
     "Temperature",
     "TrimmedBeta",
     "TrimmedIsotonic",
+    "VennAbers",
 ]

@@ -32,7 +32,15 @@ from tests.calcore.samples import sample
 
 NAMES = [name for name, method in REGISTRY.items() if not method.needs_groups]
 #: Methods that weigh the labels against a prior: how many rows the weights are worth matters to them.
-WITH_PRIORS = {"BayesianForwardPlatt", "ForwardPlatt", "InvertedIsotonic", "Blend"}
+WITH_PRIORS = {
+    "BayesianForwardPlatt",
+    "ForwardPlatt",
+    "InvertedIsotonic",
+    "Blend",
+    "VennAbers",
+    "BBQ",
+    "Spline",
+}
 GRID = np.linspace(0, 1, 101)
 
 
