@@ -14,7 +14,10 @@ from calcore.calibrators.beta import Beta
 from calcore.calibrators.blend import Blend
 from calcore.calibrators.centered_isotonic import CenteredIsotonic
 from calcore.calibrators.forward_platt import ForwardPlatt, ForwardPlattAudit
+from calcore.calibrators.group_platt import GroupPlatt, GroupPlattAudit
 from calcore.calibrators.histogram import HistogramBinning
+from calcore.calibrators.hjz import HJZ
+from calcore.calibrators.hkrr import HKRR, BoostAudit
 from calcore.calibrators.identity import Identity
 from calcore.calibrators.inverted_isotonic import InvertedIsotonic
 from calcore.calibrators.isotonic import Isotonic
@@ -36,11 +39,14 @@ DEFAULT_NOISY = BayesianForwardPlatt
 __all__ = [
     "BBQ",
     "DEFAULT_NOISY",
+    "HJZ",
+    "HKRR",
     "REGISTRY",
     "WLMC",
     "BayesianForwardPlatt",
     "Beta",
     "Blend",
+    "BoostAudit",
     "Calibrator",
     "CenteredIsotonic",
     "ForwardAudit",
@@ -48,6 +54,8 @@ __all__ = [
     "ForwardPlattAudit",
     "GateAudit",
     "GatedLWCal",
+    "GroupPlatt",
+    "GroupPlattAudit",
     "HistogramBinning",
     "Identity",
     "InvertedIsotonic",

@@ -10,8 +10,9 @@ from calcore.maps.functions import (
     PiecewiseLinearFunction,
     StepFunction,
 )
+from calcore.maps.group_logistic import GroupLogisticFunction
 from calcore.maps.map_function import MapFunction, checked_scores, function_from_dict
-from calcore.maps.patches import PatchesFunction
+from calcore.maps.patches import LogOddsPatchesFunction, PatchesFunction
 from calcore.maps.python_module import to_python
 from calcore.maps.scored import safe_csv, scored_csv, scored_csv_chunks
 from calcore.maps.verify import Verification, probe_scores, verify_json, verify_python
@@ -21,7 +22,9 @@ __all__ = [
     "BlendFunction",
     "CalibrationMap",
     "ConstantFunction",
+    "GroupLogisticFunction",
     "IdentityFunction",
+    "LogOddsPatchesFunction",
     "LogisticFunction",
     "MapFunction",
     "PatchesFunction",

@@ -13,8 +13,10 @@ from calcore.maps import (
     BlendFunction,
     CalibrationMap,
     ConstantFunction,
+    GroupLogisticFunction,
     IdentityFunction,
     LogisticFunction,
+    LogOddsPatchesFunction,
     MapFunction,
     PatchesFunction,
     PiecewiseLinearFunction,
@@ -50,6 +52,10 @@ GROUPED: dict[str, MapFunction] = {
     "patches": PatchesFunction(
         FUNCTIONS["logistic"], 10, ((0, 3, -0.05), (-1, 9, 0.1 + 0.2), (1, 2, 0.5), (0, 0, -1.0))
     ),
+    "log_odds_patches": LogOddsPatchesFunction(
+        FUNCTIONS["identity"], 10, ((0, 3, -0.05), (-1, 9, 0.1 + 0.2), (1, 2, 0.5), (0, 0, -1.0))
+    ),
+    "group_logistic": GroupLogisticFunction(1.37, -0.41, (0.1 + 0.2, -2.5), (0.0, 0.7), 1e-6),
 }
 
 CLEAN: dict[str, Any] = {"name": "clean", "parameters": {}, "assumptions": ["The labels are right."]}
