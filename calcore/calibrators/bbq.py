@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calcore.calibrators.base import Calibrator
+from calcore.calibrators.logistic import CLIP
 from calcore.calibrators.recorded_counts import RecordedCounts
 from calcore.errors import InputError
 from calcore.evidence import Evidence
@@ -18,6 +19,7 @@ from calcore.weighted import weighted_quantile
 
 #: Binnings of together less posterior probability than this are left out: no value moves by more.
 NEGLIGIBLE = 1e-10
+LAST_EDGE = float(np.nextafter(1.0, 0.0))
 
 
 class BBQ(Calibrator):
@@ -84,8 +86,9 @@ class BBQ(Calibrator):
         found: dict[bytes, tuple[Floats, tuple[Floats, ...]]] = {}
         reached = [np.concatenate([[0.0], np.cumsum(part)]) for part in (counts.size, counts.positive)]
         for quantile in np.split(quantiles, np.cumsum([bins - 1 for bins in numbers])[:-1]):
-            # an edge at or below the first score parts nothing
-            edges = np.unique(quantile[quantile > counts.score[0]])
+            # an edge at or below the first score parts nothing, and steps end before 1: a bin of 1 alone starts
+            # at the double next to it
+            edges = np.unique(np.minimum(quantile[quantile > counts.score[0]], LAST_EDGE))
             if edges.tobytes() not in found:  # binnings that ties make equal count once
                 place = np.searchsorted(counts.score, edges, side="left")
                 found[edges.tobytes()] = edges, self._binned(counts, edges, place, reached)
@@ -96,7 +99,8 @@ class BBQ(Calibrator):
     ) -> tuple[Floats, ...]:
         limits = np.concatenate([[0], place, [counts.score.size]])
         around = np.concatenate([[0.0], edges, [1.0]])
-        middle = (around[:-1] + around[1:]) / 2
+        # a bin of scores that are all 1 would leave no prior for the other label
+        middle = np.clip((around[:-1] + around[1:]) / 2, CLIP, 1.0 - CLIP)
         prior = self.prior_size / middle.size
         size, positive = (np.diff(total[limits]) for total in reached)
         return size, np.clip(positive, 0.0, size), prior * middle, prior * (1 - middle)

@@ -101,7 +101,8 @@ class GroupPlatt(Calibrator):
         worth = coarse.worth(w)
         coarse, problem = coarse.at(worth), problem.at(worth)
         spreads = np.array(SPREADS if self.spread is None else (self.spread,))
-        if not problem.groups:
+        if separated or not problem.groups:
+            # a line that fits without error leaves nothing for the subgroups to add
             spreads = np.zeros(1)
         fits, log_marginal = [], np.zeros(spreads.size)
         for k, spread in enumerate(spreads):

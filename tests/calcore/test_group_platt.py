@@ -141,6 +141,7 @@ def test_a_row_of_weight_two_is_the_row_twice():
     np.testing.assert_allclose(one.predict(score, masks), other.predict(score, masks), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_spread_chosen_on_added_up_rows_is_that_of_the_rows(monkeypatch):
     score, label, masks, _ = grouped(30_000)
     evidence = Clean().evidence(score, label, groups=masks)
