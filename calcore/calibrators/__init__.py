@@ -22,6 +22,7 @@ from calcore.calibrators.identity import Identity
 from calcore.calibrators.inverted_isotonic import InvertedIsotonic
 from calcore.calibrators.isotonic import Isotonic
 from calcore.calibrators.loss_weighted import GateAudit, GatedLWCal, LWCal
+from calcore.calibrators.mcgrad import MCGrad
 from calcore.calibrators.platt import Platt, Temperature
 from calcore.calibrators.sharpen import Sharpen
 from calcore.calibrators.spline import Spline
@@ -61,6 +62,7 @@ __all__ = [
     "InvertedIsotonic",
     "Isotonic",
     "LWCal",
+    "MCGrad",
     "PatchedWLMC",
     "Platt",
     "Sharpen",

@@ -1,5 +1,6 @@
 """Calibration maps: fitted functions with their provenance, saved, loaded, exported and verified."""
 
+from calcore.maps.boosted_trees import BoostedTreesFunction
 from calcore.maps.calibration_map import CalibrationMap, json_schema
 from calcore.maps.functions import (
     BetaFunction,
@@ -20,6 +21,7 @@ from calcore.maps.verify import Verification, probe_scores, verify_json, verify_
 __all__ = [
     "BetaFunction",
     "BlendFunction",
+    "BoostedTreesFunction",
     "CalibrationMap",
     "ConstantFunction",
     "GroupLogisticFunction",

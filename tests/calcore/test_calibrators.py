@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -365,3 +366,7 @@ def test_histogram_takes_the_event_rate_of_each_bin():
     empty = HistogramBinning(bins=4).fit([0.1, 0.9], [0, 1])
     assert empty.predict([0.3])[0] == 0.375
     assert any("hold no mass" in warning for warning in empty.warnings_)
+
+
+def test_mcgrad_is_offered_where_its_package_is_installed():
+    assert ("MCGrad" in REGISTRY) == (find_spec("mcgrad") is not None)

@@ -10,6 +10,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special
 from sklearn import calibration
@@ -18,6 +19,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from calcore.calibrators import Beta, Isotonic, Platt, Temperature, VennAbers
+from calcore.errors import DoesNotExist
+from calcore.maps import CalibrationMap
+from calcore.observation import Clean, Noisy
 from tests.calcore.samples import sample
 
 #: Where the definition is the same, and where both sides stop an optimiser.
@@ -124,3 +128,27 @@ def test_beta_is_that_of_its_authors(seed, tight, monkeypatch):
     ours = Beta(monotone=True).fit(score, label)
     np.testing.assert_allclose(ours.predict(GRID), theirs, atol=OPTIMISED if tight else 1e-3)
     assert log_loss(label, ours.predict(score)) <= log_loss(label, at_scores) + 1e-12
+
+
+def test_mcgrads_map_is_the_prediction_of_its_authors_package():
+    """The trees taken out of LightGBM, at fresh rows; and what the calibrator refuses or leaves alone."""
+    pytest.importorskip("mcgrad", reason="mcgrad is not installed: requirements-parity.txt")
+    from calcore.calibrators.mcgrad import MCGrad, _boosted
+
+    rng = np.random.default_rng(0)
+    score, masks = rng.random(1500), rng.random((1500, 2)) < 0.5
+    label = (rng.random(1500) < np.clip(score + 0.2 * masks[:, 0] - 0.1, 0, 1)).astype(float)
+    fitted = MCGrad().fit(Clean().evidence(score, label, groups=masks))
+    assert fitted.rounds_ > 0
+    table = pd.DataFrame(masks.astype(float), columns=["g0", "g1"]).assign(score=score)
+    peer = _boosted(table.assign(label=label.astype(int), weight=1.0), ["g0", "g1"], 42)
+    fresh = table.assign(score=rng.random(1500))
+    theirs = peer.predict(fresh, "score", numerical_feature_column_names=["g0", "g1"])
+    ours = fitted.predict(fresh["score"], masks)
+    np.testing.assert_allclose(ours, theirs, atol=EXACT)
+    back = CalibrationMap.from_json(fitted.map_.to_json())
+    np.testing.assert_array_equal(back.predict(fresh["score"], masks), ours)
+    with pytest.raises(DoesNotExist, match="corrected labels"):
+        MCGrad().fit(Noisy(0.1, 0.2).evidence(score, label, groups=masks))
+    few = MCGrad().fit(Clean().evidence(score[:50], label[:50], groups=masks[:50]))
+    np.testing.assert_array_equal(few.predict(score, masks), score)

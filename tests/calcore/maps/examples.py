@@ -11,6 +11,7 @@ import numpy as np
 from calcore.maps import (
     BetaFunction,
     BlendFunction,
+    BoostedTreesFunction,
     CalibrationMap,
     ConstantFunction,
     GroupLogisticFunction,
@@ -57,6 +58,12 @@ GROUPED: dict[str, MapFunction] = {
     ),
     "group_logistic": GroupLogisticFunction(1.37, -0.41, (0.1 + 0.2, -2.5), (0.0, 0.7), 1e-6),
 }
+_STUMP = ((-1, 0.3, 1, 2), (-2, -0.1, 0, 0), (0, 0.5, 3, 4), (-2, 0.1 + 0.2, 0, 0), (-2, 1.5, 0, 0))
+GROUPED["boosted_trees"] = BoostedTreesFunction(
+    1e-304,
+    (1.1, 0.9),
+    ((_STUMP, ((-2, 0.25, 0, 0),)), (((1, 0.5, 1, 2), (-2, -1.0, 0, 0), (-2, 0.7, 0, 0)),)),
+)
 
 CLEAN: dict[str, Any] = {"name": "clean", "parameters": {}, "assumptions": ["The labels are right."]}
 
