@@ -37,6 +37,8 @@ class Calibrator(BaseEstimator, ABC):
     needs_row_labels: ClassVar[bool] = False
     #: WLMC looks at the subgroups of each row, and so does its map.
     needs_groups: ClassVar[bool] = False
+    #: A higher score never gets a lower value, whatever the labels.
+    keeps_order: ClassVar[bool] = False
 
     def __init__(self) -> None:
         """No hyper-parameters; a method that has some names them here."""

@@ -72,6 +72,7 @@ class BayesianForwardPlatt(Calibrator):
         "not contradict."
     )
     needs_row_labels = True
+    keeps_order = True
 
     def __init__(
         self,

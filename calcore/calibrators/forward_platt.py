@@ -50,6 +50,7 @@ class ForwardPlatt(Calibrator):
     title = "Forward Platt"
     summary = "Estimates how often labels are flipped and a line on the log-odds behind them."
     needs_row_labels = True
+    keeps_order = True
 
     def __init__(self, slope_median: float = 1.0, slope_spread: float = 1.0, clip: float = CLIP) -> None:
         self.slope_median = slope_median

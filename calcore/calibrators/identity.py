@@ -13,6 +13,7 @@ class Identity(Calibrator):
 
     title = "No change"
     summary = "The score as it is."
+    keeps_order = True
 
     def _fit(self, evidence: Evidence) -> MapFunction:
         return IdentityFunction()

@@ -28,6 +28,7 @@ class InvertedIsotonic(Calibrator):
     title = "Inverted isotonic"
     summary = "Any rising staircase of the recorded labels, with the estimated flips taken out."
     needs_row_labels = True
+    keeps_order = True
 
     def __init__(self, rho0: float | None = None, rho1: float | None = None) -> None:
         self.rho0 = rho0

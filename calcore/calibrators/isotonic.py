@@ -23,28 +23,45 @@ class Isotonic(Calibrator):
 
     title = "Isotonic"
     summary = "Any rising staircase; needs about a thousand rows, merges scores that it cannot tell apart."
+    keeps_order = True
 
     def _fit(self, evidence: Evidence) -> MapFunction:
-        if not (evidence.mass > 0).any():
-            self._warn("no row carries mass of the population: the map is constant")
-        if (evidence.mass < 0).any():
-            self._warn("some rows have negative mass: fitted on bins whose mass is positive")
+        for sentence in warnings_of_mass(evidence):
+            self._warn(sentence)
         return fit_isotonic(evidence)
 
 
 def fit_isotonic(evidence: Evidence) -> MapFunction:
     """The isotonic map of any evidence."""
-    x, positive, mass = _steps(evidence)
+    x, y, _ = isotonic_values(evidence)
     if not x.size:
         return ConstantFunction(value=float(evidence.positive.sum() > 0))
     if x.size == 1:
-        return ConstantFunction(value=float(np.clip(positive[0] / mass[0], 0.0, 1.0)))
-    fitted = optimize.isotonic_regression(positive / mass, weights=mass).x
-    y = np.clip(fitted, 0.0, 1.0)
+        return ConstantFunction(value=float(y[0]))
     knot = np.ones(x.size, dtype=bool)
     # inside a flat stretch only its two ends matter
     knot[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
     return PiecewiseLinearFunction(x=x[knot], y=y[knot])
+
+
+def isotonic_values(evidence: Evidence) -> tuple[Floats, Floats, Floats]:
+    """Distinct scores (m,) that carry mass, the isotonic value in [0, 1] at each, and its mass; m may be 0."""
+    x, positive, mass = _steps(evidence)
+    if not x.size:
+        return x, positive, mass
+    rate = positive / mass
+    fitted = optimize.isotonic_regression(rate, weights=mass).x if x.size > 1 else rate
+    return x, np.clip(fitted, 0.0, 1.0), mass
+
+
+def warnings_of_mass(evidence: Evidence) -> list[str]:
+    """What an isotonic fit must say of evidence whose mass is nowhere above 0, or somewhere below."""
+    found = []
+    if not (evidence.mass > 0).any():
+        found.append("no row carries mass of the population: the map is constant")
+    if (evidence.mass < 0).any():
+        found.append("some rows have negative mass: fitted on bins whose mass is positive")
+    return found
 
 
 def _steps(evidence: Evidence) -> tuple[Floats, Floats, Floats]:

@@ -102,6 +102,7 @@ class LWCal(Calibrator):
     title = "LWCal"
     summary = "Trusts labels less where they contradict the score; sharpens, even where nothing is wrong."
     needs_row_labels = True
+    keeps_order = True
 
     def __init__(self, epsilon: float = 1e-8, floor: float = 0.05, clip: float = CLIP) -> None:
         self.epsilon = epsilon
@@ -151,6 +152,7 @@ class GatedLWCal(LWCal):
 
     title = "Gated-LWCal"
     summary = "LWCal that backs off to the score where labels contradict it too often."
+    keeps_order = True
 
     def __init__(
         self,

@@ -79,6 +79,7 @@ class Temperature(Calibrator):
 
     title = "Temperature"
     summary = "One number sharpens or flattens all scores; it cannot shift them."
+    keeps_order = True
 
     def __init__(self, clip: float = CLIP, nonnegative: bool = False) -> None:
         self.clip = clip

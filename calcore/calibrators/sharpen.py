@@ -21,6 +21,7 @@ class Sharpen(Calibrator):
 
     title = "Sharpen (no labels)"
     summary = "A control that looks at no label: what cannot beat it has learned nothing from the labels."
+    keeps_order = True
 
     def __init__(self, factor: float = 2.5, clip: float = CLIP) -> None:
         self.factor = factor

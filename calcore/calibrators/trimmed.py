@@ -31,6 +31,7 @@ class TrimmedIsotonic(Calibrator):
     title = "Trimmed isotonic"
     summary = "Leaves out the most contradictory labels, then isotonic; brittle where the score is weak."
     needs_row_labels = True
+    keeps_order = True
 
     def __init__(self, keep: float = 0.85, clip: float = CLIP) -> None:
         self.keep = keep

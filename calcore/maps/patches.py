@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcore.errors import InputError
+from calcore.maps import elementary
 from calcore.maps.fields import number, shown
 from calcore.maps.map_function import MapFunction, function_from_dict
 from calcore.metrics.binning import MAX_BINS, Bins
@@ -18,6 +19,8 @@ from calcore.validation import Floats
 
 MOST_PATCHES = 100_000
 EVERYONE = -1
+#: Scores of 0 and 1 have no log-odds to move.
+LOG_ODDS_CLIP = 1e-6
 _WHERE = "patches function"
 
 
@@ -69,10 +72,14 @@ class PatchesFunction(MapFunction):
             if group not in masks:
                 masks[group] = column(group)
             inside = masks[group] & (place == where)
-            moved = np.clip(scores[inside] + step, 0.0, 1.0)
+            moved = self._moved(scores[inside], step)
             scores[inside] = moved
             place[inside] = edges.index(moved)
         return scores
+
+    def _moved(self, scores: Floats, step: float) -> Floats:
+        """The scores (n,) of one cell after its patch."""
+        return np.clip(scores + step, 0.0, 1.0)
 
     def breakpoints(self) -> Floats:
         return np.unique(np.concatenate([self.first.breakpoints(), np.arange(self.bins + 1) / self.bins]))
@@ -80,6 +87,20 @@ class PatchesFunction(MapFunction):
     @classmethod
     def _read(cls, name: str, value: Any) -> Any:
         return function_from_dict(value) if name == "first" and isinstance(value, Mapping) else value
+
+
+@dataclass(frozen=True, eq=False)
+class LogOddsPatchesFunction(PatchesFunction):
+    """The same with steps in log-odds: a patch moves p to sigmoid(logit(p) + step) (HJZ).
+
+    p is clipped to [1e-6, 1 - 1e-6] in the cells that move.
+    """
+
+    kind: ClassVar[str] = "log_odds_patches"
+
+    def _moved(self, scores: Floats, step: float) -> Floats:
+        q = np.clip(scores, LOG_ODDS_CLIP, 1.0 - LOG_ODDS_CLIP)
+        return elementary.sigmoid(elementary.log(q / (1.0 - q)) + step)
 
 
 def _whole(name: str, value: Any, low: int, high: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,15 @@ from tests.calcore.samples import sample
 
 NAMES = [name for name, method in REGISTRY.items() if not method.needs_groups]
 #: Methods that weigh the labels against a prior: how many rows the weights are worth matters to them.
-WITH_PRIORS = {"BayesianForwardPlatt", "ForwardPlatt", "InvertedIsotonic", "Blend"}
+WITH_PRIORS = {
+    "BayesianForwardPlatt",
+    "ForwardPlatt",
+    "InvertedIsotonic",
+    "Blend",
+    "VennAbers",
+    "BBQ",
+    "Spline",
+}
 GRID = np.linspace(0, 1, 101)
 
 
@@ -357,3 +366,7 @@ def test_histogram_takes_the_event_rate_of_each_bin():
     empty = HistogramBinning(bins=4).fit([0.1, 0.9], [0, 1])
     assert empty.predict([0.3])[0] == 0.375
     assert any("hold no mass" in warning for warning in empty.warnings_)
+
+
+def test_mcgrad_is_offered_where_its_package_is_installed():
+    assert ("MCGrad" in REGISTRY) == (find_spec("mcgrad") is not None)

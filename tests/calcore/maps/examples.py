@@ -11,10 +11,13 @@ import numpy as np
 from calcore.maps import (
     BetaFunction,
     BlendFunction,
+    BoostedTreesFunction,
     CalibrationMap,
     ConstantFunction,
+    GroupLogisticFunction,
     IdentityFunction,
     LogisticFunction,
+    LogOddsPatchesFunction,
     MapFunction,
     PatchesFunction,
     PiecewiseLinearFunction,
@@ -50,7 +53,17 @@ GROUPED: dict[str, MapFunction] = {
     "patches": PatchesFunction(
         FUNCTIONS["logistic"], 10, ((0, 3, -0.05), (-1, 9, 0.1 + 0.2), (1, 2, 0.5), (0, 0, -1.0))
     ),
+    "log_odds_patches": LogOddsPatchesFunction(
+        FUNCTIONS["identity"], 10, ((0, 3, -0.05), (-1, 9, 0.1 + 0.2), (1, 2, 0.5), (0, 0, -1.0))
+    ),
+    "group_logistic": GroupLogisticFunction(1.37, -0.41, (0.1 + 0.2, -2.5), (0.0, 0.7), 1e-6),
 }
+_STUMP = ((-1, 0.3, 1, 2), (-2, -0.1, 0, 0), (0, 0.5, 3, 4), (-2, 0.1 + 0.2, 0, 0), (-2, 1.5, 0, 0))
+GROUPED["boosted_trees"] = BoostedTreesFunction(
+    1e-304,
+    (1.1, 0.9),
+    ((_STUMP, ((-2, 0.25, 0, 0),)), (((1, 0.5, 1, 2), (-2, -1.0, 0, 0), (-2, 0.7, 0, 0)),)),
+)
 
 CLEAN: dict[str, Any] = {"name": "clean", "parameters": {}, "assumptions": ["The labels are right."]}
 
