@@ -106,7 +106,11 @@ def audited_flip_rates(ingested: Ingested) -> FlipRates | None:
 
     Clean are the labels of a random sample that was checked, else those of the audit column.
     """
-    columns, state = ingested.columns, get_state()
+    try:
+        columns = ingested.columns
+    except InputError:  # a question about the score is open
+        return None
+    state = get_state()
     sample = lists_in_use(state)[0] if state.ingested is ingested else None
     clean = columns.audit if sample is None else checked_labels(sample, ingested, state.settings)
     if columns.label is None or clean is None:

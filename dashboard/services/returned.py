@@ -19,6 +19,8 @@ from dashboard.services.memory import once
 from dashboard.state import AppState, Settings, change_settings, get_state
 
 AUDITED, CORRECTED = "audit_label", "corrected_label"
+#: The share of a sample that must be filled in for its gaps not to matter.
+NEARLY_ALL = 0.95
 _SAMPLE, _LABELS = "sample", "labels"
 
 
@@ -227,12 +229,15 @@ def sample_status(sample: Returned, ingested: Ingested, settings: Settings) -> S
 
 
 def sample_is_complete(ingested: Ingested, settings: Settings) -> bool:
-    """Is every row of the checked sample filled in, or the first of the draw without a gap? True without a sample."""
+    """Is (nearly) every row of the checked sample filled in, or the first of the draw without a gap?
+
+    True without a sample.
+    """
     sample = lists_in_use(get_state())[0]
     if sample is None:
         return True
     status = sample_status(sample, ingested, settings)
-    return status.filled == status.drawn or status.in_order
+    return status.in_order or status.filled >= NEARLY_ALL * status.drawn
 
 
 def corrected_labels(corrections: Returned, ingested: Ingested) -> np.ndarray:

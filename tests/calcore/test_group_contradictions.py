@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from calcore.errors import DoesNotExist, InputError
 from calcore.group_contradictions import group_contradictions
 from calcore.observation import PU, Clean, Noisy
 from calcore.subgroups import make_subgroups
+from calcore.weighted import weighted_quantile
 
 
 def drawn(seed, n=2000, groups=10, rho0=0.0, rho1=0.0, planted=0.0):
@@ -124,8 +127,9 @@ def test_values_by_a_slow_reference():
             own += weight[i] * excess[i]
             rate += weight[i] * weights[i]
             total += weight[i]
-        for j in range(20):
-            here = (score >= j / 20) & (score < (j + 1) / 20)
+        cuts = np.unique([*weighted_quantile(score, weight, np.arange(1, 40) / 40), 0.5])
+        for low, high in itertools.pairwise([-1.0, *cuts, 2.0]):
+            here = (score >= low) & (score < high)
             mine, rest = (
                 [(weight[i], excess[i]) for i in np.flatnonzero(here & side)] for side in (inside, ~inside)
             )
@@ -250,10 +254,22 @@ def test_rows_of_a_single_unit_compare_nothing():
         assert one.excess_interval is one.weight_interval is one.interval is None
 
 
-def test_rows_are_compared_within_the_bins_of_every_other_metric():
-    """A score on an edge belongs to the bin above it: 0.15 * 20 is 3 there, and not a little less."""
-    edges = np.arange(20) / 20
-    score = np.repeat(edges, 40)
-    groups = (np.arange(score.size) % 2 == 0)[:, None]
-    entries = module._Entries.of(Clean().evidence(score, np.arange(score.size) % 2, groups=groups))
-    assert (entries.stratum == np.repeat(np.arange(20), 40)).all()
+def test_rare_events_are_not_all_alike():
+    """Scores below .05, three times too low for everyone: the group of the higher scores is not accused."""
+    accused = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        high = rng.integers(0, 2, 2000) == 1
+        score = np.where(high, rng.beta(8, 200, 2000), rng.beta(2, 300, 2000)).clip(0, 0.0499)
+        label = rng.random(2000) < 3 * score
+        groups = np.column_stack([high, ~high])
+        accused += bool(group_contradictions(Noisy().evidence(score, label, groups=groups)).flagged)
+    assert accused <= 2
+
+
+def test_one_half_is_an_edge_between_strata():
+    score = np.repeat([0.48, 0.49, 0.51, 0.52], 50)
+    entries = module._Entries.of(
+        Clean().evidence(score, np.arange(200) % 2, groups=(np.arange(200) % 3 == 0)[:, None])
+    )
+    assert entries.stratum[99] < entries.stratum[100]
