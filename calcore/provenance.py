@@ -29,7 +29,9 @@ def harm_warning(entry: Entry, reference: str, basis: RankingBasis) -> str | Non
     gain = max(-entry.differences["ECE"].value, 0.0)
     if entry.harm.worst <= gain:
         return None
-    return f"{moved} and improved the ECE of these by {_points(gain)}: it may do more harm than good"
+    return (
+        f"{moved} and improved the ECE of the measured rows by {_points(gain)}: it may do more harm than good"
+    )
 
 
 def _points(value: float) -> str:

@@ -19,6 +19,7 @@ def compare_scores(
     scores: Mapping[str, Floats],
     *,
     audited: bool = False,
+    audit_complete: bool = True,
     ranked_on: str = "Brier",
     bins: int = 10,
     log_loss_clip: float = LOG_CLIP,
@@ -26,7 +27,7 @@ def compare_scores(
     """Compare rival models on the same rows: each of ``scores`` (n,) in [0, 1] by name, the first the reference.
 
     Nothing is fitted: entries have no map and no harm check. ``audited``: the evidence is of a random sample of clean
-    labels. Raises InputError on fewer than two models or an unknown metric.
+    labels, ``audit_complete`` as in compare. Raises InputError on fewer than two models or an unknown metric.
     """
     if len(scores) < 2:
         raise InputError("comparing models needs the scores of at least two")
@@ -54,7 +55,7 @@ def compare_scores(
                 fit=None,
             )
         )
-    basis = ranking_basis(evidence, evidence if audited else None)
+    basis = ranking_basis(evidence, evidence if audited else None, complete=audit_complete)
     winner, tied, verdict = winner_of(entries, pairs, basis, ranked_on)
     return Comparison(
         entries=tuple(entries),

@@ -202,9 +202,12 @@ def harm(entry: Entry) -> str:
     """The harm check in a sentence."""
     if entry.harm is None:
         return "The harm check was not run."
+    flips = ""
+    if entry.harm.with_flips is not None:
+        flips = f"; with labels flipped as here, by {w.points(entry.harm.with_flips)}"
     return (
         f"Harm check: if these scores were right, {entry.title} would still move them by "
-        f"{w.points(entry.harm.at_n)} on average at this size ({w.rows(entry.harm.n)})."
+        f"{w.points(entry.harm.at_n)} on average at this size ({w.rows(entry.harm.n)}){flips}."
     )
 
 
@@ -216,10 +219,15 @@ def comparison(result: Comparison) -> Verdict:
     if result.winner is None:
         sentence = result.verdict.replace("No clear winner: ", "")
         tied = [result.entry(name) for name in result.tied]
-        if tied and all(
-            entry.differences.get(result.ranked_on) is not None
-            and entry.differences[result.ranked_on].upper < 0
-            for entry in tied
+        fitted = result.folds > 0  # rival models are compared as they are
+        if (
+            fitted
+            and tied
+            and all(
+                entry.differences.get(result.ranked_on) is not None
+                and entry.differences[result.ranked_on].upper < 0
+                for entry in tied
+            )
         ):
             better = f"All of these are clearly better than {result.entry(result.reference).title}."
             return Verdict(
@@ -237,7 +245,7 @@ def suggested(result: Comparison) -> str:
     if not result.tied or result.reference in result.tied:
         return result.reference
     candidates = [result.entry(name) for name in result.tied]
-    return min(candidates, key=lambda entry: entry.harm.at_large if entry.harm else 0.0).name
+    return min(candidates, key=lambda entry: entry.harm.worst if entry.harm else 0.0).name
 
 
 def advice(result: Comparison, audit: Audit) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from calcore import verdicts
-from calcore import wording as w
 from calcore.calibrators import REGISTRY, Calibrator
 from calcore.cli import output
 from calcore.cli.exits import CANNOT_TELL, GOOD
@@ -163,11 +162,3 @@ def _entry(entry: Entry, result: Comparison) -> dict[str, Any]:
         "mean_prediction": entry.mean_prediction,
         "warning": None if entry.missing else result.harm_warning(entry.name),
     }
-
-
-def harm_line(entry: Entry) -> str:
-    """The harm check, with the flips of noisy labels where they were looked at."""
-    text = verdicts.harm(entry)
-    if entry.harm is not None and entry.harm.with_flips is not None:
-        text = f"{text.rstrip('.')}; with labels flipped as here, by {w.points(entry.harm.with_flips)}."
-    return text

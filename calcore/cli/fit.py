@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import click
 
+from calcore import verdicts
 from calcore.cli import output
-from calcore.cli.compare import calibrator_named, compared, harm_line
+from calcore.cli.compare import calibrator_named, compared
 from calcore.cli.file_options import FileOptions, file_options, quiet_option
 from calcore.cli.opened import open_file
 from calcore.cli.written import refuse_existing, whole_file
@@ -66,7 +67,7 @@ def fit_command(file: str, options: FileOptions, name: str, out: str, force: boo
         f"{entry.title}, measured {opened.measured_against} on rows that it was not fitted on: {told}.",
         on_screen,
     )
-    output.say(harm_line(entry), on_screen)
+    output.say(verdicts.harm(entry), on_screen)
     for warning in map_.warnings:
         output.say(f"Warning: {warning}.", on_screen)
     output.say(f"{checked.sentence} Written to {'stdout' if on_screen else out}.", on_screen)

@@ -61,7 +61,7 @@ def _like_scores(column: Column) -> bool:
 
 
 def _classes(columns: Mapping[str, Column]) -> tuple[str, ...]:
-    """The first three and more columns that sum to 1 on every row, of those whose names begin alike."""
+    """The first family of three or more columns, named alike, that sum to 1 on every full row of a sample."""
     for stem in (slice(None, -1), slice(1)):
         families: dict[tuple[str, ...], list[str]] = {}
         for name in columns:
@@ -69,7 +69,8 @@ def _classes(columns: Mapping[str, Column]) -> tuple[str, ...]:
         for family in families.values():
             if len(family) >= 3:
                 total = sum(columns[name].sample.numbers.values for name in family)
-                if bool((np.abs(np.asarray(total) - 1) <= SUM_WITHIN).all()):
+                off = np.abs(np.asarray(total) - 1)
+                if np.isfinite(off).any() and bool((off[np.isfinite(off)] <= SUM_WITHIN).all()):
                     return tuple(family)
     return ()
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calcore.errors import DoesNotExist
+from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
 from calcore.importance import PosteriorSample, Target, sample_posterior
 from calcore.observation.labelled import Noisy
@@ -34,8 +34,13 @@ def corrected_evidence(
     """Evidence of ``recorded`` labels (n,) of which some were checked: ``checked`` (n,) is 0, 1, or NaN where not.
 
     Its labels are the checked ones where there are any; both kinds stay apart for calibrators that tell them apart.
-    For fitting only: rows that were checked because they looked wrong must never be measured on.
+    For fitting only: rows that were checked because they looked wrong must never be measured on. Raises InputError
+    where ``model`` knows flip rates: they do not hold for checked labels.
     """
+    if model.known:
+        raise InputError(
+            "known flip rates do not hold for labels that were checked: give Noisy() without rates"
+        )
     labels = np.where(np.isnan(checked), recorded, checked)
     evidence = model.evidence(scores, labels, **columns)
     rows = np.arange(len(evidence)) if evidence.row is None else evidence.row

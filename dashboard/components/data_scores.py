@@ -86,7 +86,7 @@ def _classes(state: AppState, columns: services.ScoreColumns) -> ClassView | Non
         "Column with the class of each row",
         labels,
         index=labels.index(current.label)
-        if current
+        if current and current.label in labels
         else labels.index(roles.label)
         if roles.label in labels
         else None,

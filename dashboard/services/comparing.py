@@ -93,7 +93,14 @@ def rivals_of(found: Analysis, ranked_on: str) -> Comparison | None:
         name = found.ingested.roles.score or "score"
         scores = {name: part.score, **{other: values[everywhere] for other, values in others.items()}}
         audited = found.audit is not None and measured is found.audit
-        return compare_scores(part, scores, audited=audited, ranked_on=ranked_on, bins=found.settings.bins)
+        return compare_scores(
+            part,
+            scores,
+            audited=audited,
+            audit_complete=sample_is_complete(found.ingested, found.settings),
+            ranked_on=ranked_on,
+            bins=found.settings.bins,
+        )
 
     key = ("rivals", *found.key, found.settings.measure_on, found.settings.bins, ranked_on)
     return once(key, compute)
@@ -131,7 +138,9 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
         if entry.map is None:
             raise InputError(f"{entry.title} does not exist here: {entry.missing}")
         created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        map_ = with_provenance(entry.map, entry, compared.basis, found.ingested.report.sha256, created)
+        map_ = with_provenance(
+            entry.map, entry, compared.basis, found.ingested.report.sha256, created, compared.reference
+        )
         corrections = lists_in_use(get_state())[1]
         if corrections is not None and found.calibration is not found.evidence:
             changed = corrections_status(corrections, found.ingested).changed
