@@ -13,10 +13,13 @@ from calcore.maps.functions import (
 from calcore.maps.map_function import MapFunction, checked_scores, function_from_dict
 from calcore.maps.patches import PatchesFunction
 from calcore.maps.python_module import to_python
+from calcore.maps.run_sql import verify_sql
 from calcore.maps.scored import safe_csv, scored_csv, scored_csv_chunks
+from calcore.maps.sql import SQL_TOLERANCE, sql_file, to_sql
 from calcore.maps.verify import Verification, probe_scores, verify_json, verify_python
 
 __all__ = [
+    "SQL_TOLERANCE",
     "BetaFunction",
     "BlendFunction",
     "CalibrationMap",
@@ -35,7 +38,10 @@ __all__ = [
     "safe_csv",
     "scored_csv",
     "scored_csv_chunks",
+    "sql_file",
     "to_python",
+    "to_sql",
     "verify_json",
     "verify_python",
+    "verify_sql",
 ]
