@@ -17,8 +17,8 @@ from calcore.maps.verify import Verification, compared, failed, probe_scores
 from calcore.validation import Floats
 
 
-def verify_sql(map_: CalibrationMap, scores: ArrayLike) -> Verification:
-    """Run the SQL expression in SQLite, in memory, and compare within 1e-12.
+def verify_sql(map_: CalibrationMap, scores: ArrayLike, column: str | None = None) -> Verification:
+    """Run the SQL expression for the score ``column`` in SQLite, in memory, and compare within 1e-12.
 
     scores: as for `verify_json`; rows of subgroups are made up from their definitions. Raises `InputError` for
     scores that are not in [0, 1] and for a map that SQL text cannot hold.
@@ -27,9 +27,10 @@ def verify_sql(map_: CalibrationMap, scores: ArrayLike) -> Verification:
     table = None
     if map_.function.needs_groups:
         table = example_rows(map_.definitions(), len(probes))
-    text = to_sql(map_, score_column(table))
+    name = column or score_column(table)
+    text = to_sql(map_, name)
     try:
-        result = run_in_sqlite(text, probes, table)
+        result = run_in_sqlite(text, probes, table, name)
     except sqlite3.Error as error:
         return failed("SQL", f"The SQL text does not run in SQLite ({error}); do not use it.")
     return compared("SQL", map_.predict(probes, table), result, tolerance=SQL_TOLERANCE)
@@ -43,17 +44,17 @@ def score_column(table: pd.DataFrame | None) -> str:
     return name
 
 
-def run_in_sqlite(expression: str, scores: Floats, table: pd.DataFrame | None = None) -> Floats:
-    """The expression's value for each score, NaN for NULL; ``table`` has a row a score."""
+def run_in_sqlite(
+    expression: str, scores: Floats, table: pd.DataFrame | None = None, column: str | None = None
+) -> Floats:
+    """The expression's value for each score of ``column``, NaN for NULL; ``table`` has a row a score."""
     connection = sqlite3.connect(":memory:")
     try:
         if not sqlite_has_logarithms(connection):
             connection.create_function("ln", 1, math.log, deterministic=True)
             connection.create_function("exp", 1, math.exp, deterministic=True)
-        columns = {
-            score_column(table): pd.Series(scores),
-            **({} if table is None else {str(name): values for name, values in table.items()}),
-        }
+        others = {} if table is None else {str(name): values for name, values in table.items()}
+        columns = {column or score_column(table): pd.Series(scores), **others}
         kinds = (f"{identifier(n)} {'REAL' if v.dtype.kind == 'f' else 'TEXT'}" for n, v in columns.items())
         connection.execute(f"CREATE TABLE t ({', '.join(kinds)})")
         rows = zip(*(v.astype(object).where(v.notna(), None).tolist() for v in columns.values()), strict=True)
