@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from calcore.errors import InputError
 from calcore.maps import ONNX_TOLERANCE, PatchesFunction, PiecewiseLinearFunction, to_onnx, verify_onnx
@@ -37,6 +39,23 @@ def test_piecewise_maps_are_exact_with_thousands_of_knots_too() -> None:
     for function in [many, *(FUNCTIONS[name] for name in ("isotonic", "tiny_knots", "step", "one_knot"))]:
         scores = hard_scores(function)
         assert np.array_equal(module.run_onnx(to_onnx(example(function)), scores), function(scores))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.floats(0, 1)),
+        min_size=1,
+        max_size=30,
+        unique_by=lambda pair: pair[0] + 0.0,
+    )
+)
+def test_any_knots_give_the_maps_numbers_to_the_last_bits(knots) -> None:
+    x, y = zip(*sorted(knots), strict=True)
+    function = PiecewiseLinearFunction(list(x), list(y))
+    points = np.concatenate([x, np.nextafter(x, 0.0), np.nextafter(x, 1.0), np.linspace(0, 1, 50)])
+    found = module.run_onnx(to_onnx(example(function)), points)
+    np.testing.assert_allclose(found, function(points), rtol=0, atol=1e-15)
 
 
 @each_function

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from calcore.errors import InputError
 from calcore.maps import (
@@ -18,6 +20,7 @@ from calcore.maps import (
     verify_sql,
 )
 from calcore.maps.example_rows import example_rows
+from calcore.maps.run_sql import run_in_sqlite
 from calcore.maps.sql import SQL_TOLERANCE
 from calcore.subgroups import Subgroup
 
@@ -48,6 +51,23 @@ def test_piecewise_maps_are_exact_even_between_knots_that_nearly_touch(run) -> N
     for name in ("isotonic", "tiny_knots", "step", "one_knot"):
         scores = hard_scores(FUNCTIONS[name])
         assert np.array_equal(run(to_sql(example(FUNCTIONS[name])), scores), FUNCTIONS[name](scores))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.floats(0, 1)),
+        min_size=1,
+        max_size=30,
+        unique_by=lambda pair: pair[0] + 0.0,
+    )
+)
+def test_any_knots_give_the_maps_numbers_to_the_last_bits(knots) -> None:
+    x, y = zip(*sorted(knots), strict=True)
+    function = PiecewiseLinearFunction(list(x), list(y))
+    points = np.concatenate([x, np.nextafter(x, 0.0), np.nextafter(x, 1.0), np.linspace(0, 1, 50)])
+    found = run_in_sqlite(to_sql(example(function)), points)
+    np.testing.assert_allclose(found, function(points), rtol=0, atol=1e-15)
 
 
 @each_database
