@@ -22,7 +22,7 @@ calibrated = CalibratedClassifier(classifier, calibration_map)  # your fitted cl
 
 
 def page() -> None:
-    head("Export", "A calibration map for production, read back and compared before you get it.")
+    head("Export", "A calibration map for production, run on your scores and compared before you get it.")
     found = require_analysis()
     result = services.latest_comparison(found)
     if result is None:
@@ -53,9 +53,13 @@ def page() -> None:
     for warning in exported.map.warnings:
         st.warning(escape(warning[:1].upper() + warning[1:]), icon=":material/warning:")
     st.caption(escape(result.verdict))
-    for check in (one.check for one in exported.files if one.check is not None):
-        show = st.success if check.ok else st.error
-        show(escape(check.sentence), icon=":material/verified:" if check.ok else ":material/error:")
+    checks = [one.check for one in exported.files if one.check is not None]
+    right = [escape(check.sentence) for check in checks if check.ok]
+    if right:
+        st.success("  \n".join(right), icon=":material/verified:")
+    for check in checks:
+        if not check.ok:
+            st.error(escape(check.sentence), icon=":material/error:")
     formats(found, exported, name)
     draw_maps(found, [(entry.title, exported.map)], key="export-map")
     with st.expander("The JSON", icon=":material/data_object:"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from calcore.maps import CalibrationMap
@@ -72,3 +73,25 @@ def test_the_scikit_learn_lines_run(exporting, tmp_path, monkeypatch):
     found: dict = {"classifier": None}
     exec(lines, found)
     assert found["calibrated"].calibration_map == CalibrationMap.from_json(document)
+
+
+def test_a_map_of_subgroups_leaves_as_sql_and_says_where_it_cannot(app, monkeypatch):
+    for choice in ("USUAL", "NOISE_AWARE"):
+        monkeypatch.setattr(f"calcore.usual_calibrators.{choice}", ("Identity", "PatchedWLMC"))
+    rng = np.random.default_rng(0)
+    score = rng.random(2000).round(4)
+    region = rng.choice(["north", "south"], 2000)
+    rate = np.clip(score + np.where(region == "north", 0.2, -0.2), 0, 1)
+    label = (rng.random(2000) < rate).astype(int)
+    rows = [f"{s},{y},{r}" for s, y, r in zip(score, label, region, strict=True)]
+    analysed(app, "\n".join(["score,label,region", *rows, ""]).encode())
+    go(app, "compare")
+    go(app, "export")
+    app.selectbox(key="export-name").set_value("PatchedWLMC").run()
+    assert not app.exception
+    said = messages(app)
+    assert "A Python module takes the score alone, but this map differs between subgroups" in said
+    assert "An ONNX model takes the score alone, but this map differs between subgroups" in said
+    assert "The SQL export gives" in said
+    assert not disabled(app)["SQL expression"]
+    assert any("\"region\" = 'north'" in part.value for part in app.code)

@@ -66,8 +66,8 @@ def test_json_and_scikit_learn_give_every_bit(name: str) -> None:
 @each_calibrator
 def test_the_python_module_gives_every_bit_or_a_sentence(name: str) -> None:
     map_, scores, _ = fitted(name)
-    if map_.function.kind == "patches":
-        with pytest.raises(InputError, match="cannot hold"):
+    if map_.function.needs_groups:
+        with pytest.raises(InputError, match="differs between subgroups"):
             to_python(map_)
         return
     module: dict = {}
