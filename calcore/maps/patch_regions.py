@@ -17,6 +17,8 @@ from calcore.errors import InputError
 from calcore.maps.patches import EVERYONE, PatchesFunction
 
 MOST_LEAVES = 5_000
+MOST_PATCHED = 2_000  # patches: the walk takes seconds here
+DEEPEST = 200  # choices in a row: Python's own stack would end at some hundreds
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ def bin_regions(function: PatchesFunction) -> tuple[list[float], list[Node]]:
     """
     edges = np.arange(function.bins + 1) / function.bins
     walk = _Walk(function.patches, edges.tolist())
+    if len(function.patches) > MOST_PATCHED:
+        raise InputError(
+            f"SQL text and ONNX models hold at most {MOST_PATCHED:,} patches, but this map has "
+            f"{len(function.patches):,}; export it as JSON, or fit it with fewer rounds."
+        )
     starts = edges[:-1].tolist()
     ends = [*(before(edge) for edge in starts[1:]), 1.0]
     trees = [
@@ -92,12 +99,20 @@ def before(score: float) -> float:
 
 class _Walk:
     def __init__(self, patches: tuple[tuple[int, int, float], ...], edges: list[float]) -> None:
-        self.patches, self.leaves = patches, 0
+        self.patches, self.leaves, self.depth = patches, 0, 0
         self.bins = list(pairwise(edges))
         self.bins[-1] = (self.bins[-1][0], 2.0)  # the last bin is closed
 
     def node(self, low: float, high: float, moved: Moved, position: int, known: dict[int, bool]) -> Node:
         """What happens from the patch at ``position`` on to the scores of [low, high], moved so far as ``moved``."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self._too_many()
+        found = self._node(low, high, moved, position, known)
+        self.depth -= 1
+        return found
+
+    def _node(self, low: float, high: float, moved: Moved, position: int, known: dict[int, bool]) -> Node:
         while position < len(self.patches):
             group, place, step = self.patches[position]
             start, end = self.bins[place]
@@ -118,11 +133,14 @@ class _Walk:
             moved, position = after, position + 1
         self.leaves += 1
         if self.leaves > MOST_LEAVES:
-            raise InputError(
-                f"SQL text cannot hold this map: its patches overlap in more than {MOST_LEAVES:,} ways; "
-                "export it as JSON, or fit it with fewer rounds or subgroups."
-            )
+            raise self._too_many()
         return moved
+
+    def _too_many(self) -> InputError:
+        return InputError(
+            f"The patches of this map overlap in more than {MOST_LEAVES:,} ways, or {DEEPEST} deep, which SQL text and "
+            "ONNX models cannot hold; export it as JSON, or fit it with fewer rounds or subgroups."
+        )
 
     def _split(
         self, low: float, high: float, moved: Moved, position: int, known: dict[int, bool], border: float

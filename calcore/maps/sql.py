@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from functools import singledispatch
 
 import numpy as np
@@ -20,7 +21,7 @@ from calcore.maps.functions import (
     StepFunction,
 )
 from calcore.maps.map_function import MapFunction
-from calcore.maps.patch_regions import ByGroup, ByScore, Node, bin_regions
+from calcore.maps.patch_regions import ByGroup, ByScore, Moved, Node, bin_regions, intervals
 from calcore.maps.patches import PatchesFunction
 from calcore.maps.pieces import Pieces, line_pieces, step_pieces
 from calcore.maps.sql_text import case, identifier, literal, predicate, simple_parts, tree
@@ -33,6 +34,7 @@ LONGEST = 1_000_000
 """Characters of an expression: SQLite's limit in many builds, about 8,000 knots."""
 
 _FARTHEST = 700.0  # EXP of more overflows, which PostgreSQL refuses; the sigmoid of it is 1 to the last bit
+_DEEPEST = 4
 _LONGEST_FIRST = 500  # characters that may be written once for every choice of a patched map
 
 
@@ -41,7 +43,8 @@ def to_sql(map_: CalibrationMap, column: str = "score") -> str:
 
     Use it as `SELECT ..., <expression> AS calibrated FROM ...`. The result is NULL where the score is NULL, NaN
     or outside [0, 1]. The score must be a double. Subgroups become conditions on their columns, by name: levels
-    of text or whole numbers, NULL for "(missing)", ranges of numeric columns.
+    of text or whole numbers (booleans where the database knows them, as text where not), NULL for "(missing)",
+    ranges of numeric columns.
 
     It needs LN and EXP (for logistic and beta maps), comparisons and arithmetic; thousands of knots are a shallow
     tree of CASEs. Raises InputError for a map whose subgroups have names alone, or overlap in too many ways.
@@ -52,7 +55,7 @@ def to_sql(map_: CalibrationMap, column: str = "score") -> str:
     if len(inner) > LONGEST:
         raise InputError(
             f"SQL text of this map would take {len(inner):,} characters, but databases read {LONGEST:,} at most; "
-            "export it as JSON, Python or ONNX."
+            "export it in another format, such as JSON."
         )
     return f"CASE WHEN {score} >= 0e0 AND {score} <= 1e0 THEN {inner} END"
 
@@ -132,6 +135,9 @@ def _(function: PatchesFunction, score: str, groups: list[str]) -> str:
         )
     first = first if first == score else f"({first})"
     starts, nodes = bin_regions(function)
+    if not function.needs_groups:  # one row of intervals, which is a shallower tree
+        begins, moved = zip(*intervals(starts, nodes), strict=True)
+        starts, nodes = list(begins[1:]), list(moved)
     return tree(first, starts, [_of_node(node, first, groups) for node in nodes])
 
 
@@ -165,19 +171,37 @@ def _piece(score: str, x: float, slope: float, y: float, leaves: bool) -> str:
     return case([(f"{line} < 0e0", "0e0"), (f"{line} > 1e0", "1e0")], line) if leaves else line
 
 
-def _of_node(node: Node, first: str, groups: list[str]) -> str:
-    """A tree of choices; those of the last branch join the same CASE, which keeps it shallow."""
-    choices: list[tuple[str, str]] = []
+def _of_node(node: Node, first: str, groups: list[str], depth: int = 0) -> str:
+    """A tree of choices; from a depth on as one long CASE, because SQLite's parser nests about ten of them."""
+    if depth >= _DEEPEST:
+        *flat, (_, last) = _ways(node, first, groups, [])
+        choices = [(" AND ".join(conditions), leaf) for conditions, leaf in flat]
+        return case(choices, last) if choices else last
+    choices = []
     while isinstance(node, ByScore | ByGroup):
-        if isinstance(node, ByScore):
-            choices.append((f"{first} < {literal(node.start)}", _of_node(node.below, first, groups)))
-            node = node.above
-        else:
-            choices.append((groups[node.group], _of_node(node.inside, first, groups)))
-            node = node.outside
-    end = literal(node.constant) if node.constant is not None else None
-    last = end or " + ".join([first, *(literal(step) for step in node.steps)])
-    return case(choices, last) if choices else last
+        condition, then, node = _choice(node, first, groups)
+        choices.append((condition, _of_node(then, first, groups, depth + 1)))
+    return case(choices, _of_moved(node, first)) if choices else _of_moved(node, first)
+
+
+def _ways(node: Node, first: str, groups: list[str], given: list[str]) -> Iterator[tuple[list[str], str]]:
+    """Every end of the tree with the conditions that lead there; the first that holds counts."""
+    while isinstance(node, ByScore | ByGroup):
+        condition, then, node = _choice(node, first, groups)
+        yield from _ways(then, first, groups, [*given, condition])
+    yield given, _of_moved(node, first)
+
+
+def _choice(node: ByScore | ByGroup, first: str, groups: list[str]) -> tuple[str, Node, Node]:
+    if isinstance(node, ByScore):
+        return f"{first} < {literal(node.start)}", node.below, node.above
+    return groups[node.group], node.inside, node.outside
+
+
+def _of_moved(moved: Moved, first: str) -> str:
+    if moved.constant is not None:
+        return literal(moved.constant)
+    return " + ".join([first, *(literal(step) for step in moved.steps)])
 
 
 def _usable(map_: CalibrationMap) -> tuple[Subgroup, ...]:

@@ -87,7 +87,7 @@ def test_thousands_of_knots_stay_a_shallow_tree(run) -> None:
 
 def test_a_text_longer_than_databases_read_is_refused() -> None:
     x = np.arange(20_000) / 20_000
-    with pytest.raises(InputError, match="export it as JSON, Python or ONNX"):
+    with pytest.raises(InputError, match="export it in another format"):
         to_sql(example(PiecewiseLinearFunction(x, x**2)))
 
 
@@ -168,11 +168,23 @@ def test_random_patches_are_followed_exactly() -> None:
         assert check.ok
 
 
+@each_database
+def test_subgroups_that_meet_one_after_the_other_do_not_overflow_a_parser(run) -> None:
+    each = 15  # every patch moves the row into the bin of the next
+    function = PatchesFunction(IdentityFunction(), 50, tuple((i, i, 0.02) for i in range(each)))
+    map_ = example(function, subgroups=[Subgroup.equals(f"c{i}", "x").to_dict() for i in range(each)])
+    scores = np.random.default_rng(0).random(2000) / 3
+    table = example_rows(map_.definitions(), 2000).fillna("x")
+    assert np.array_equal(run(to_sql(map_), scores, table), map_.predict(scores, table))
+
+
 def test_what_sql_cannot_hold_is_refused_with_a_sentence() -> None:
     many = [Subgroup.equals(f"c{i}", "x").to_dict() for i in range(30)]
     overlapping = PatchesFunction(IdentityFunction(), 1, tuple((i, 0, 0.001) for i in range(30)))
-    with pytest.raises(InputError, match="overlap in more than 5,000 ways"):
+    with pytest.raises(InputError, match="overlap in more than 5,000 ways, or 200 deep"):
         to_sql(example(overlapping, subgroups=many))
+    with pytest.raises(InputError, match="at most 2,000 patches"):
+        to_sql(example(PatchesFunction(IdentityFunction(), 10, ((-1, 0, 0.01),) * 2001)))
     with pytest.raises(InputError, match="no definition by columns"):
         to_sql(example(GROUPED["patches"], subgroups=[{"name": "A"}, {"name": "B"}]))
     with pytest.raises(InputError, match="long function of kind 'piecewise_linear'"):
