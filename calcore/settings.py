@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calcore.audit import TOLERANCE
+from calcore.validation import fraction
 
 
 @dataclass(frozen=True)
@@ -38,4 +39,5 @@ class Settings:
 
 def smallest_share(settings: Settings, rows: int) -> float:
     """The smallest share of the rows that makes a subgroup: the user's, and at least 50 rows of a large file."""
+    fraction(settings.min_mass, "the smallest share of a subgroup", open_interval=False)
     return max(settings.min_mass, min(50 / max(rows, 1), 0.1))

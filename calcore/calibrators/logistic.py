@@ -21,7 +21,9 @@ ROUNDING = 1e-13
 
 
 def logit(score: Floats, clip: float) -> Floats:
-    """Log odds of scores clipped to [clip, 1 - clip]."""
+    """Log odds of scores clipped to [clip, 1 - clip]. Raises InputError for a clip outside (0, .5)."""
+    if not 0 < clip < 0.5:
+        raise InputError(f"the clip of scores must be above 0 and below 0.5, got {clip!r}")
     return special.logit(np.clip(score, clip, 1.0 - clip))
 
 

@@ -72,6 +72,10 @@ def apply_command(
 
     with ExitStack() as stack:
         if on_screen:
+            if sys.stdout is None:
+                raise InputError(
+                    "--out - writes to the standard output, which is closed; name a file instead."
+                )
             target: BinaryIO = sys.stdout.buffer
         else:
             target = stack.enter_context(whole_file(out))

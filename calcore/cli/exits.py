@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -72,5 +73,8 @@ class _Closed(BrokenPipeError):
 
 def _say(sentence: str) -> None:
     text = " ".join(sentence.split())
+    if sys.stderr is None:
+        return  # closed: the exit code alone speaks
     start = "\r\033[K" if sys.stderr.isatty() else ""  # over a line of progress
-    click.echo(f"{start}Error: {text}" + ("" if text.endswith((".", "?", "!")) else "."), err=True)
+    with suppress(OSError, ValueError):  # a full or closed stderr must not change the exit code
+        click.echo(f"{start}Error: {text}" + ("" if text.endswith((".", "?", "!")) else "."), err=True)

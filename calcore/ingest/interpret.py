@@ -67,15 +67,17 @@ def interpret(parsed: Parsed, choices: Choices | None = None) -> Ingested:
     parsed, choices = as_seen(parsed, choices)
     columns = parsed.columns
     roles = guess_roles(columns) if choices.roles is None else choices.roles
-    roles = replace(roles, groups=tuple(name for name in roles.groups if name not in choices.rivals))
+    # a rival that becomes the score is no rival any more
+    rival_names = tuple(name for name in choices.rivals if name != roles.score)
+    roles = replace(roles, groups=tuple(name for name in roles.groups if name not in rival_names))
     check_roles(roles, columns)
     reading = Reading(parsed, np.ones(parsed.rows, bool), warnings=list(parsed.warnings))
     reading.questions.extend(parsed.questions)
     by_role = {role: columns[name] for role, name in roles.single().items()}
 
     score, clipped = read_score(reading, by_role.get("score"), choices)
-    check_rivals(choices.rivals, roles, columns)
-    rivals = read_rivals(reading, [columns[name] for name in choices.rivals], choices)
+    check_rivals(rival_names, roles, columns)
+    rivals = read_rivals(reading, [columns[name] for name in rival_names], choices)
     weight = read_weight(reading, by_role.get("weight"))
     label, mapping = read_label(reading, by_role.get("label"), choices.label_mapping, None)
     audit, audit_mapping = read_label(reading, by_role.get("audit"), choices.audit_mapping, mapping)

@@ -21,6 +21,7 @@ from calcore.maps.functions import (
     StepFunction,
 )
 from calcore.maps.map_function import MapFunction
+from calcore.maps.patches import PatchesFunction
 from calcore.validation import ROUNDING
 
 _LINE = """\
@@ -48,6 +49,14 @@ _BETA = """\
 def _beta(score, a, b, c, clip):
     q = min(max(score, clip), 1.0 - clip)
     return _sigmoid(a * _log(q) - b * _log(1.0 - q) + c)
+"""
+
+_PATCHED = """\
+def _patched(score, low, high, steps):
+    for start, end, step in zip(low, high, steps):
+        if start <= score < end:
+            score = min(max(score + step, 0.0), 1.0)
+    return score
 """
 
 _CALIBRATE = f'''\
@@ -82,6 +91,10 @@ def to_python(map_: CalibrationMap) -> str:
     where the map comes from; text from users is escaped there, so it cannot become code. Raises
     `InputError` for a map that a function of the score alone cannot hold.
     """
+    if map_.function.needs_groups:
+        raise InputError(
+            "A Python module takes the score alone, but this map differs between subgroups; export it as JSON or SQL."
+        )
     writer = _Writer()
     result = _expression(map_.function, writer)
     imports = []
@@ -160,6 +173,17 @@ def _(function: BlendFunction, writer: _Writer) -> str:
         for weight, part in zip(function.weights, function.parts, strict=True)
     )
     return f"min({' + '.join(terms)}, 1.0)"
+
+
+@_expression.register
+def _(function: PatchesFunction, writer: _Writer) -> str:
+    writer.needs(_PATCHED)
+    edges = np.arange(function.bins + 1) / function.bins
+    place = [bin for _, bin, _ in function.patches]
+    steps = np.array([step for _, _, step in function.patches])
+    high = np.append(edges[1:-1], 2.0)  # the last bin is closed
+    columns = (writer.constant(column) for column in (edges[:-1][place], high[place], steps))
+    return f"_patched({_expression(function.first, writer)}, {', '.join(columns)})"
 
 
 def _provenance(map_: CalibrationMap) -> str:

@@ -33,9 +33,9 @@ json.dump(module["calibrate_many"](given["scores"]), sys.stdout)
 class Verification:
     """How an export compares with its map.
 
-    format: "JSON" or "Python". n: scores compared. largest_difference: the largest absolute difference,
-    infinite where the export could not be run. ok: whether it is within the format's tolerance (JSON: no
-    difference; Python: 4 ulp). sentence: the same for a reader.
+    format: "JSON", "Python", "SQL" or "ONNX". n: scores compared. largest_difference: the largest absolute
+    difference, infinite where the export could not be run. ok: whether it is within the format's tolerance (JSON:
+    no difference; Python: 4 ulp; SQL and ONNX: 1e-12). sentence: the same for a reader.
     """
 
     format: str
@@ -55,11 +55,11 @@ def verify_json(map_: CalibrationMap, scores: ArrayLike) -> Verification:
     try:
         back = CalibrationMap.from_json(map_.to_json())
     except InputError as error:
-        return _failed("JSON", f"The JSON export cannot be read back: {error}")
+        return failed("JSON", f"The JSON export cannot be read back: {error}")
     if back != map_:
-        return _failed("JSON", "The JSON export reads back as a different map; do not use it.")
+        return failed("JSON", "The JSON export reads back as a different map; do not use it.")
     membership = np.random.default_rng(0).random((len(probes), len(map_.subgroups))) < 0.5
-    return _compared("JSON", map_.predict(probes, membership), back.predict(probes, membership), ulps=0)
+    return compared("JSON", map_.predict(probes, membership), back.predict(probes, membership), ulps=0)
 
 
 def verify_python(map_: CalibrationMap, scores: ArrayLike) -> Verification:
@@ -81,8 +81,8 @@ def verify_python(map_: CalibrationMap, scores: ArrayLike) -> Verification:
         )
         result = np.array(json.loads(run.stdout), dtype=np.float64)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        return _failed("Python", f"The Python module does not run ({type(error).__name__}); do not use it.")
-    return _compared("Python", map_.predict(probes), result, ulps=_ULPS)
+        return failed("Python", f"The Python module does not run ({type(error).__name__}); do not use it.")
+    return compared("Python", map_.predict(probes), result, ulps=_ULPS)
 
 
 def probe_scores(map_: CalibrationMap, scores: ArrayLike) -> Floats:
@@ -101,26 +101,32 @@ def _evenly(values: Floats, most: int) -> Floats:
     return values[np.linspace(0, len(values) - 1, most).astype(np.int64)]
 
 
-def _compared(name: str, expected: Floats, result: Floats, ulps: int) -> Verification:
+def compared(
+    name: str, expected: Floats, result: Floats, ulps: int = 0, tolerance: float = 0.0
+) -> Verification:
+    """The verdict on numbers that the export called ``name`` gave, within ``ulps`` or ``tolerance`` of the map's."""
     if result.shape != expected.shape:
-        return _failed(
+        return failed(
             name,
             f"The {name} export returns {result.size} numbers for {expected.size} scores; do not use it.",
         )
     difference = np.abs(result - expected)
     largest = float(difference.max())
-    ok = bool((difference <= ulps * np.spacing(expected)).all())  # False with a NaN
+    allowed = np.maximum(ulps * np.spacing(expected), tolerance)
+    ok = bool((difference <= allowed).all())  # False with a NaN
     if not ok:
         sentence = f"The {name} export differs from the map by up to {largest:.2g}; do not use it."
     elif largest == 0.0:
         sentence = f"The {name} export gives exactly the map's numbers on {len(expected):,} scores."
     else:
+        within = f"of {tolerance:.0e} allowed" if tolerance else "within rounding"
         sentence = (
             f"The {name} export gives the map's numbers on {len(expected):,} scores "
-            f"(largest difference {largest:.2g}, within rounding)."
+            f"(largest difference {largest:.2g}, {within})."
         )
     return Verification(name, len(expected), largest, ok, sentence)
 
 
-def _failed(name: str, sentence: str) -> Verification:
+def failed(name: str, sentence: str) -> Verification:
+    """The verdict on an export that could not be run or read."""
     return Verification(name, 0, float("inf"), False, sentence)

@@ -120,6 +120,9 @@ def corp(evidence: Evidence, *, level: float = LEVEL) -> Corp:
 def _smoothed(evidence: Evidence, fitted: Floats) -> Floats:
     """The fit, kept off 0 and 1 by what its effective rows leave open: a step of 0 of 20 is not surely 0."""
     weight = evidence.covariate_weight
+    # as many rows as the weights are worth, whatever their scale
+    worth = weight.sum() / (evidence.weight_squared * (weight / evidence.weight) ** 2).sum()
+    weight = weight * worth
     levels, block = np.unique(fitted, return_inverse=True)
     size = sum_by(block, weight, levels.size)
     count = (sum_by(block, weight * fitted, levels.size) + 0.5) / (size + 1.0)

@@ -8,10 +8,11 @@ import streamlit as st
 
 from calcore.errors import InputError
 from calcore.ingest import TOP, Choices, ClassView
+from calcore.ingest.several_scores import TOP_CLASS, TOP_RIGHT, TOP_RIGHT_AUDIT, TOP_SCORE
 from dashboard import services
 from dashboard.components.page import problem
 from dashboard.components.text import escape
-from dashboard.state import AppState
+from dashboard.state import AppState, get_state
 
 ONE, RIVALS, CLASSES = "one", "rivals", "classes"
 WORDS = {
@@ -46,6 +47,7 @@ def several_scores(state: AppState) -> None:
     elif kind == CLASSES:
         view = _classes(state, columns)
         if view is None:
+            get_state().analysed = False
             return
         wanted = replace(wanted, classes=view)
     if state.choices.classes is not None and wanted.classes != state.choices.classes:
@@ -74,6 +76,8 @@ def _classes(state: AppState, columns: services.ScoreColumns) -> ClassView | Non
     roles = state.ingested.roles
     names = [column.name for column in state.ingested.report.columns]
     every = list(dict.fromkeys([*(current.columns if current else ()), *columns.all_of(roles.score)]))
+    if current:
+        every = [name for name in every if name != current.label]
     picked = st.multiselect(
         "Score columns of the classes",
         every,
@@ -81,7 +85,8 @@ def _classes(state: AppState, columns: services.ScoreColumns) -> ClassView | Non
         key=state.key("class-columns"),
     )
     left, right = st.columns(2)
-    labels = [name for name in names if name not in picked]
+    derived = (TOP_SCORE, TOP_CLASS, TOP_RIGHT, TOP_RIGHT_AUDIT)
+    labels = [name for name in names if name not in picked and name not in derived]
     label = left.selectbox(
         "Column with the class of each row",
         labels,

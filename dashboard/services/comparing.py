@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +17,13 @@ from calcore.maps import (
     CalibrationMap,
     Verification,
     scored_csv,
+    sql_file,
+    to_onnx,
     to_python,
     verify_json,
+    verify_onnx,
     verify_python,
+    verify_sql,
 )
 from calcore.provenance import with_provenance
 from calcore.rivals import compare_scores
@@ -117,17 +122,36 @@ def latest_comparison(found: Analysis) -> Comparison | None:
 
 
 @dataclass(frozen=True)
-class Exported:
-    """A map ready to leave: JSON and Python text, each read back and compared before it is offered.
+class ExportedFile:
+    """The map in one format, run and compared; without ``data`` where it cannot hold the map, for the ``reason``."""
 
-    ``python`` is None where a module cannot hold the map, for the reason in ``without_python``.
-    """
+    format: str
+    data: str | bytes | None
+    check: Verification | None
+    reason: str = ""
+
+    @property
+    def usable(self) -> bool:
+        return self.check is not None and self.check.ok
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A map ready to leave: in every format that can hold it, each run and compared before it is offered."""
 
     map: CalibrationMap
     json: str
-    python: str | None
-    without_python: str
-    checks: tuple[Verification, ...]
+    files: tuple[ExportedFile, ...]
+
+    def file(self, format: str) -> ExportedFile:
+        return next(one for one in self.files if one.format == format)
+
+
+def _file(format: str, write: Callable[[], str | bytes], verify: Callable[[], Verification]) -> ExportedFile:
+    try:
+        return ExportedFile(format, write(), verify())
+    except InputError as error:
+        return ExportedFile(format, None, None, str(error))
 
 
 def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
@@ -147,15 +171,15 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
             said = f"fitted after {changed:,} recorded labels were corrected by hand"
             map_ = replace(map_, warnings=(*map_.warnings, said))
         scores = found.evidence.score
-        checks = [verify_json(map_, scores)]
-        python, reason = None, ""
-        try:
-            python = to_python(map_)
-        except InputError as error:
-            reason = str(error)
-        else:
-            checks.append(verify_python(map_, scores))
-        return Exported(map_, map_.to_json(indent=2), python, reason, tuple(checks))
+        column = found.ingested.roles.score or "score"
+        text = map_.to_json(indent=2)
+        files = (
+            _file("JSON", lambda: text, lambda: verify_json(map_, scores)),
+            _file("Python", lambda: to_python(map_), lambda: verify_python(map_, scores)),
+            _file("SQL", lambda: sql_file(map_, column), lambda: verify_sql(map_, scores, column)),
+            _file("ONNX", lambda: to_onnx(map_), lambda: verify_onnx(map_, scores)),
+        )
+        return Exported(map_, text, files)
 
     judged = (found.settings.measure_on, found.settings.bins, compared.ranked_on)
     return once(("export", *found.key, *judged, name), compute)

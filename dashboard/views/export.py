@@ -11,11 +11,18 @@ from dashboard import services
 from dashboard.components.page import VIEWS, draw_maps, head, problem, require_analysis
 from dashboard.components.text import escape
 from dashboard.services import Analysis, Exported
+from dashboard.services.comparing import ExportedFile
 from dashboard.state import get_state
+
+SCIKIT_LEARN = """\
+from calcore.maps import CalibratedClassifier, CalibrationMap
+calibration_map = CalibrationMap.from_json(open("{file}").read())
+calibrated = CalibratedClassifier(classifier, calibration_map)  # your fitted classifier; predict_proba goes through the map
+"""
 
 
 def page() -> None:
-    head("Export", "A calibration map for production, read back and compared before you get it.")
+    head("Export", "A calibration map for production, run on your scores and compared before you get it.")
     found = require_analysis()
     result = services.latest_comparison(found)
     if result is None:
@@ -46,60 +53,85 @@ def page() -> None:
     for warning in exported.map.warnings:
         st.warning(escape(warning[:1].upper() + warning[1:]), icon=":material/warning:")
     st.caption(escape(result.verdict))
-    for check in exported.checks:
-        show = st.success if check.ok else st.error
-        show(escape(check.sentence), icon=":material/verified:" if check.ok else ":material/error:")
+    checks = [one.check for one in exported.files if one.check is not None]
+    right = [escape(check.sentence) for check in checks if check.ok]
+    if right:
+        st.success("  \n".join(right), icon=":material/verified:")
+    for check in checks:
+        if not check.ok:
+            st.error(escape(check.sentence), icon=":material/error:")
     formats(found, exported, name)
     draw_maps(found, [(entry.title, exported.map)], key="export-map")
     with st.expander("The JSON", icon=":material/data_object:"):
         st.code(exported.json[:20_000], language="json")
-    if exported.python is not None:
-        with st.expander("The Python module", icon=":material/code:"):
-            st.code(exported.python[:20_000], language="python")
+    for title, one in (("The Python module", "Python"), ("The SQL expression", "SQL")):
+        data = exported.file(one).data
+        if isinstance(data, str):
+            with st.expander(title, icon=":material/code:"):
+                st.code(data[:20_000], language=one.lower())
+    with st.expander("In scikit-learn", icon=":material/code:"):
+        st.code(SCIKIT_LEARN.format(file=f"{name}.calibration.json"), language="python")
 
 
 def formats(found: Analysis, exported: Exported, name: str) -> None:
-    """The downloads; an export that differs from its map cannot be taken."""
+    """The downloads; an export that differs from its map cannot be taken, and one that cannot be says why."""
+    stem = name.lower()
     first, second, third = st.columns(3)
-    ok = {check.format: check.ok for check in exported.checks}
-    first.download_button(
-        "Map as JSON",
-        exported.json,
-        file_name=f"{name}.calibration.json",
-        mime="application/json",
-        on_click="ignore",
-        type="primary",
-        key="download-json",
-        disabled=not ok.get("JSON", False),
-        icon=":material/data_object:",
-    )
-    if exported.python is None:
-        second.caption(escape(exported.without_python))
-    else:
-        second.download_button(
-            "Python module",
-            exported.python,
-            file_name=f"{name.lower()}_calibration.py",
-            mime="text/x-python",
-            on_click="ignore",
-            key="download-python",
-            disabled=not ok.get("Python", False),
-            icon=":material/code:",
+    with first:
+        offer(
+            exported.file("JSON"),
+            "Map as JSON",
+            f"{name}.calibration.json",
+            "application/json",
+            "data_object",
         )
+    with second:
+        offer(exported.file("Python"), "Python module", f"{stem}_calibration.py", "text/x-python", "code")
     with third:
-        if not st.button("Prepare scored CSV", key="prepare-scored", icon=":material/table:"):
-            return
-        with st.spinner("Writing the rows"):
-            data = services.scored_table(found, exported.map)
-        st.download_button(
-            f"Scored CSV ({len(data) / 1e6:,.1f} MB)",
-            data,
-            file_name="scored.csv",
-            mime="text/csv",
-            on_click="ignore",
-            key="download-scored",
-            icon=":material/download:",
+        offer(
+            exported.file("SQL"), "SQL expression", f"{stem}_calibration.sql", "application/sql", "database"
         )
+    first, second, _ = st.columns(3)
+    with first:
+        offer(
+            exported.file("ONNX"), "ONNX model", f"{stem}_calibration.onnx", "application/octet-stream", "hub"
+        )
+    with second:
+        scored(found, exported)
+
+
+def offer(one: ExportedFile, label: str, file_name: str, mime: str, icon: str) -> None:
+    if one.data is None:
+        st.caption(escape(one.reason))
+        return
+    st.download_button(
+        label,
+        one.data,
+        file_name=file_name,
+        mime=mime,
+        on_click="ignore",
+        type="primary" if one.format == "JSON" else "secondary",
+        key=f"download-{one.format.lower()}",
+        disabled=not one.usable,
+        icon=f":material/{icon}:",
+    )
+
+
+def scored(found: Analysis, exported: Exported) -> None:
+    """The user's rows with the calibrated score, written only when asked for."""
+    if not st.button("Prepare scored CSV", key="prepare-scored", icon=":material/table:"):
+        return
+    with st.spinner("Writing the rows"):
+        data = services.scored_table(found, exported.map)
+    st.download_button(
+        f"Scored CSV ({len(data) / 1e6:,.1f} MB)",
+        data,
+        file_name="scored.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="download-scored",
+        icon=":material/download:",
+    )
 
 
 page()

@@ -17,6 +17,7 @@ from calcore.maps import (
     BlendFunction,
     IdentityFunction,
     MapFunction,
+    PatchesFunction,
     PiecewiseLinearFunction,
     StepFunction,
     to_python,
@@ -86,6 +87,18 @@ def test_any_knots_give_np_interp_to_the_last_bit(knots, scores) -> None:
     plain = np.interp(scores, x, y)
     kept = (plain >= 0.0) & (plain <= 1.0)  # elsewhere the map keeps to the knots
     assert function(scores)[kept].tolist() == plain[kept].tolist()
+
+
+def test_patches_for_everyone_move_every_score_as_the_map_does() -> None:
+    for patches in (
+        (),
+        ((-1, 9, 0.3), (-1, 3, -0.05), (-1, 0, -1.0), (-1, 2, 0.05), (-1, 3, 0.1), (-1, 9, -0.2)),
+    ):
+        function = PatchesFunction(FUNCTIONS["logistic"], 10, patches)
+        scores = hard_scores(function)
+        module: dict = {}
+        exec(to_python(example(function)), module)
+        assert module["calibrate_many"](scores.tolist()) == function(scores).tolist()
 
 
 def test_unusable_scores_are_refused_and_rounding_errors_clipped() -> None:
