@@ -53,6 +53,7 @@ def test_the_worst_is_the_furthest_from_perfect():
     assert auc.worst == int(np.argmin(auc.value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [metrics.ece, metrics.brier, metrics.auc, metrics.score_decomposition])
 def test_equal_groups_are_rarely_accused(metric):
     found = [metrics.by_group(grouped(seed, 1200)[0], metric) for seed in range(60)]

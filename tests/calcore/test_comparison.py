@@ -193,6 +193,7 @@ def test_every_number_of_an_entry_is_out_of_fold():
     assert inside < direct.value
 
 
+@pytest.mark.slow
 def test_every_method_can_be_measured_under_clean_and_noisy_labels():
     score, label, _ = population(600)
     for model in (Clean(), Noisy(0.1, 0.1), Noisy()):

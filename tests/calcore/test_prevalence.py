@@ -40,6 +40,7 @@ def test_counted_rates_cover_the_share():
     assert found.source == "counted"
 
 
+@pytest.mark.slow
 def test_estimated_rates_cover_the_share_and_warn():
     inside = apart = 0
     for seed in range(15):

@@ -27,6 +27,7 @@ def test_a_view_without_data_says_what_is_missing_and_offers_the_sample(app, vie
     assert "Try the sample" in labels
 
 
+@pytest.mark.usefixtures("few_calibrators")
 @pytest.mark.parametrize("view", VIEWS[1:])
 def test_the_sample_can_be_opened_from_any_empty_view(app, view):
     go(app, view)
@@ -125,6 +126,7 @@ def test_known_positives_need_a_prior_and_have_no_gate(app):
     assert not app.error
 
 
+@pytest.mark.usefixtures("few_calibrators")
 def test_noisy_labels_are_named_and_not_ranked(app):
     upload(app, csv_bytes(flips=0.2))
     of_file(app, "radio", "labels-mean").set_value("noisy").run()
@@ -198,6 +200,7 @@ def test_a_partly_checked_column_becomes_the_audit_and_offers_its_flip_rates(app
     assert "Noise-corrected" in messages(app)
 
 
+@pytest.mark.usefixtures("few_calibrators")
 def test_the_advice_is_one_and_the_same_on_compare_and_export(app):
     go(app, "overview")
     app.button(key="sample-from-guard").click().run()
@@ -266,6 +269,7 @@ def test_the_smallest_share_can_be_taken_back(app):
     assert app.get("plotly_chart")
 
 
+@pytest.mark.usefixtures("few_calibrators")
 def test_a_comparison_outlives_many_other_results(app):
     analysed(app)
     go(app, "compare")
@@ -291,6 +295,7 @@ def test_what_wlmc_would_change_is_shown_before_and_after(app):
     assert len(app.get("plotly_chart")) == 5
 
 
+@pytest.mark.usefixtures("few_calibrators")
 def test_estimated_flip_rates_are_shown_with_their_assumption_and_are_indicative_only(app):
     upload(app, csv_bytes(2000, flips=0.2))
     of_file(app, "radio", "labels-mean").set_value("noisy").run()

@@ -27,6 +27,7 @@ def test_every_observation_model_is_simulated():
     assert set(SIGHTS) == set(observation_models(skewed().prior)) == concrete
 
 
+@pytest.mark.slow
 def test_no_cell_raises_on_few_rows():
     models = ("Noisy", "PU", "SU", "Sconf")
     checked(everything.run(n=60, models=models), models)
