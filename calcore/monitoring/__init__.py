@@ -1,0 +1,25 @@
+"""Calibration over time: batches, limits, a test that may be looked at every day, alerts and their history."""
+
+from calcore.monitoring.alerts import Alert
+from calcore.monitoring.batches import Batch, Batching, split
+from calcore.monitoring.file_batches import batches_of_file, fitting, joined
+from calcore.monitoring.limits import FixedLimit, Limits
+from calcore.monitoring.results import BatchResult
+from calcore.monitoring.watch import Plan, Watch, measure_batches, watch
+
+__all__ = [
+    "Alert",
+    "Batch",
+    "BatchResult",
+    "Batching",
+    "FixedLimit",
+    "Limits",
+    "Plan",
+    "Watch",
+    "batches_of_file",
+    "fitting",
+    "joined",
+    "measure_batches",
+    "split",
+    "watch",
+]

@@ -1,0 +1,206 @@
+"""A test of gaps within what is allowed that stays valid however often one looks.
+
+One unit of money is set aside, spread over bets (patterns x stakes) and over the batches at which each may begin. What
+it has become by now is at least 20 with a probability of at most 1/20, ever, while every gap is allowed (Ville's
+inequality). After an alarm that is over, the test begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from calcore.monitoring.betting import SHAPES, STAKES, Growth, shapes
+from calcore.validation import Floats, fraction
+
+#: A false alarm, ever, in at most this share of streams.
+ALPHA = 0.05
+#: How slowly the money that may still begin to bet runs out: half of it is left after so many batches.
+HALF_BEGUN = 20
+
+
+@dataclass(frozen=True)
+class Change:
+    """One bet that has won: ``pattern`` is a shape, or "too low"/"too high" in bin ``bin``; ``group`` None overall.
+
+    Positions of batches: ``since`` is where it is likeliest to have begun, ``alarm`` the first at which it was beyond
+    what chance gives, ``until`` the last in which it shows; ``over`` says that later batches speak against it.
+    """
+
+    group: str | None
+    pattern: str
+    bin: int | None
+    since: int
+    alarm: int
+    until: int
+    over: bool
+    log_evidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class SequentialTest:
+    """``log_evidence`` (batches,), which begins anew after an alarm that is over, and what it found.
+
+    An alarm is ``log_evidence`` at or above ``threshold``, log(1 / alpha); ``alarms`` are the first batches of each.
+    ``changes`` are what they are about, in order: overall first, then the subgroups that are convicted on their own
+    (each at alpha / m), the earliest first.
+    """
+
+    log_evidence: Floats
+    threshold: float
+    alarms: tuple[int, ...]
+    changes: tuple[Change, ...]
+
+
+def sequential_test(growths: Sequence[Growth | None], alpha: float = ALPHA) -> SequentialTest:
+    """The test after each batch; None for a batch on which nothing is bet (no labels yet).
+
+    Subgroups that a batch does not hold are not bet on there.
+    """
+    fraction(alpha, "the rate of false alarms")
+    threshold = float(-np.log(alpha))
+    line, alarms, changes = np.zeros(len(growths)), [], []
+    start = 0
+    while start < len(growths):
+        log_evidence, found, new = _one_run(growths[start:], threshold)
+        line[start:] = log_evidence
+        if found is None:
+            break
+        alarms.append(start + found)
+        changes += [
+            Change(
+                c.group,
+                c.pattern,
+                c.bin,
+                c.since + start,
+                c.alarm + start,
+                c.until + start,
+                c.over,
+                c.log_evidence,
+            )
+            for c in new
+        ]
+        if not new or not all(c.over for c in new):
+            break
+        start += max(max(c.until for c in new), found) + 1
+    return SequentialTest(line, threshold, tuple(alarms), tuple(changes))
+
+
+def _one_run(growths: Sequence[Growth | None], threshold: float) -> tuple[Floats, int | None, list[Change]]:
+    """Log money after each batch, the first alarm, and the bets behind it."""
+    some = next((one for one in growths if one is not None), None)
+    if some is None:
+        return np.zeros(len(growths)), None, []
+    names = tuple(dict.fromkeys(name for one in growths if one is not None for name in one.names))
+    bins = (len(some.whole) - len(SHAPES)) // 2
+    nothing = np.zeros_like(some.whole)
+    whole = np.array([nothing if one is None else one.whole for one in growths])
+    groups = _group_logs(growths, names)
+    log_whole, together = _mixture(whole, _weights(bins)), None
+    own = np.full(groups.shape[2], 1 / groups.shape[2])
+    log_groups = [_mixture(groups[:, g], own) for g in range(len(names))]
+    if names:
+        # half of the money is bet on the population, half on the subgroups in equal parts
+        together = np.logaddexp(log_whole, logsumexp(log_groups, axis=0) - np.log(len(names))) - np.log(2)
+    line = log_whole if together is None else together
+    found = _first(line, threshold)
+    if found is None:
+        return line, None, []
+    changes = []
+    if (at := _first(log_whole, threshold)) is not None:
+        changes = _overall(whole, _weights(bins), threshold, at, bins)
+    of_groups = [
+        _change(groups[:, g], own, name, at, bins)
+        for g, name in enumerate(names)
+        if (at := _first(log_groups[g], threshold + np.log(len(names)))) is not None
+    ]
+    changes += sorted(of_groups, key=lambda one: (one.since, one.alarm, -one.log_evidence))
+    return line, found, changes
+
+
+def _group_logs(growths: Sequence[Growth | None], names: tuple[str, ...]) -> Floats:
+    """(batches, m, shapes, stakes); 0 where a batch does not hold a subgroup."""
+    patterns = next(one.groups.shape[1] for one in growths if one is not None)
+    found = np.zeros((len(growths), len(names), patterns, len(STAKES)))
+    place = {name: g for g, name in enumerate(names)}
+    for t, one in enumerate(growths):
+        if one is not None and one.names:
+            found[t, [place[name] for name in one.names]] = one.groups
+    return found
+
+
+def _weights(bins: int) -> Floats:
+    """Shares (patterns,) of the money: a third on level, a third on confidence, a third on single bins."""
+    return np.concatenate([np.full(4, 1 / 6), np.full(2 * bins, 1 / 3 / (2 * bins))])
+
+
+def _mixture(logs: Floats, weights: Floats) -> Floats:
+    """Log money after each batch, (batches,), of bets (batches, patterns, stakes) begun at every batch.
+
+    The share h / ((j + h - 1)(j + h)) begins at batch j = 1, 2, ...: h / (t + h) has not begun after t.
+    """
+    share = np.log(weights)[:, None] - np.log(logs.shape[-1])
+    money, found = np.full(logs.shape[1:], -np.inf), np.empty(len(logs))
+    for t, factor in enumerate(logs):
+        begins = np.log(HALF_BEGUN / ((t + HALF_BEGUN) * (t + 1 + HALF_BEGUN)))
+        money = np.logaddexp(money, begins + share) + factor
+        waiting = np.log(HALF_BEGUN / (t + 1 + HALF_BEGUN))
+        found[t] = np.logaddexp(logsumexp(money), waiting)
+    return found
+
+
+def _first(log_evidence: Floats, threshold: float) -> int | None:
+    beyond = np.flatnonzero(log_evidence >= threshold)
+    return int(beyond[0]) if beyond.size else None
+
+
+def _overall(logs: Floats, weights: Floats, threshold: float, alarm: int, bins: int) -> list[Change]:
+    """The bet behind the alarm, and those that are convicted on their own, began at another time and say something new."""
+    signs = np.vstack([shapes(bins, bins // 2), np.eye(bins), -np.eye(bins)])
+    made = [_change(logs, weights, None, alarm, bins)]
+    for p in np.argsort(-weights, kind="stable"):
+        alone = np.ones(1)
+        at = _first(_mixture(logs[:, [p]], alone), threshold - np.log(weights[p]))
+        if at is not None:
+            one = _change(logs[:, [p]], alone, None, at, bins, int(p))
+            if all(abs(one.since - other.since) > 1 and not _says(signs, other, one, bins) for other in made):
+                made.append(one)
+    return made
+
+
+def _says(signs: Floats, known: Change, new: Change, bins: int) -> bool:
+    """Does ``known`` say of the same batches all that ``new`` says?"""
+    first, second = (
+        signs[
+            SHAPES.index(one.pattern)
+            if one.bin is None
+            else len(SHAPES) + bins * (one.pattern == "too high") + one.bin
+        ]
+        for one in (known, new)
+    )
+    together = known.since <= new.until and new.since <= known.until
+    return together and bool((first * second)[second != 0].min() > 0)
+
+
+def _change(
+    logs: Floats, weights: Floats, group: str | None, alarm: int, bins: int, named: int = 0
+) -> Change:
+    """The bet that has won most by the alarm; since when: the start that leaves it the most; and until when."""
+    since_each = np.cumsum(logs[alarm::-1], axis=0)[
+        ::-1
+    ]  # log money at the alarm of a bet begun at each batch
+    best = since_each.max(axis=0) + np.log(weights)[:, None]
+    pattern, stake = np.unravel_index(int(np.argmax(best)), best.shape)
+    line = logs[:, pattern, stake]
+    since = int(np.argmax(since_each[:, pattern, stake]))
+    later = np.cumsum(line[alarm + 1 :])
+    until = alarm + (int(np.argmax(later)) + 1 if later.size and later.max() > 0 else 0)
+    # the same loss that an alarm needs as a win
+    over = bool(line[until + 1 :].sum() < np.log(ALPHA))
+    single = named + int(pattern) - len(SHAPES)  # the first of the patterns given is number ``named``
+    name = SHAPES[single] if single < 0 else SHAPES[0 if single < bins else 1]
+    evidence = float(since_each[since, pattern, stake])
+    return Change(group, name, None if single < 0 else single % bins, since, alarm, until, over, evidence)

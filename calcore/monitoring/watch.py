@@ -1,0 +1,218 @@
+"""A stream watched: batches measured, limits drawn, the test run, and what there is to be alerted about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calcore.audit import TOLERANCE
+from calcore.errors import InputError
+from calcore.evidence import Evidence
+from calcore.monitoring.alerts import Alert, alerts_of, calibration_alerts, change_alerts
+from calcore.monitoring.batches import Batch, Batching, split
+from calcore.monitoring.changes import Finding, findings
+from calcore.monitoring.estimates import estimated
+from calcore.monitoring.limits import FixedLimit, Limits, control_limits, fixed_limits
+from calcore.monitoring.measure import measure, unmeasured
+from calcore.monitoring.reference import Reference, reference_of
+from calcore.monitoring.results import METRICS, BatchResult
+from calcore.monitoring.sequential import ALPHA, SequentialTest, sequential_test
+from calcore.validation import Floats, fraction, whole_number
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a stream is watched.
+
+    ``reference``: the first so many measured batches, or the keys of batches. ``complete``: the share of a batch's
+    rows that must have their label before it is bet on, once and for all. ``centre`` is the first score bin above
+    which overconfident scores are too high; None: the bin edge nearest to the mean score of the first batch.
+    """
+
+    batching: Batching = field(default_factory=Batching)
+    bins: int = 10
+    tolerance: float = TOLERANCE
+    reference: int | tuple[str, ...] = 4
+    fixed: tuple[FixedLimit, ...] = ()
+    alpha: float = ALPHA
+    complete: float = 0.9
+    centre: int | None = None
+
+    def __post_init__(self) -> None:
+        whole_number(self.bins, "bins", 2, 100)
+        fraction(self.tolerance, "the tolerance", open_interval=False)
+        fraction(self.alpha, "the rate of false alarms")
+        fraction(self.complete, "the share of labels that completes a batch", open_interval=False)
+        if isinstance(self.reference, int):
+            whole_number(self.reference, "reference batches", 1, 10_000)
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """A stream as it stands.
+
+    ``limits`` are the control limits by metric, ``fixed`` those that somebody set, in the order of the plan;
+    ``reference`` None while no batch is measured (then there are no limits). ``without_place`` rows had no time or no
+    value in the batch column. ``test`` is that of "calibrated within tolerance" with its ``findings``, ``change`` that
+    of "as in the reference period" with its ``changes``.
+    """
+
+    results: tuple[BatchResult, ...]
+    plan: Plan
+    reference: Reference | None
+    limits: dict[str, Limits]
+    fixed: tuple[Limits, ...]
+    test: SequentialTest
+    change: SequentialTest
+    findings: tuple[Finding, ...]
+    changes: tuple[Finding, ...]
+    alerts: tuple[Alert, ...]
+    without_place: int = 0
+
+    @property
+    def alarming(self) -> tuple[Alert, ...]:
+        """Alerts that call for somebody; the others are notices."""
+        return tuple(alert for alert in self.alerts if alert.severity == "alert")
+
+
+def measure_batches(
+    plan: Plan,
+    score: Floats,
+    evidence: Evidence,
+    *,
+    time: NDArray[np.datetime64] | None = None,
+    column: pd.Series | None = None,
+    weight: Floats | None = None,
+    basis: str | None = None,
+    prefix: str = "",
+    earlier: Sequence[BatchResult] = (),
+) -> tuple[tuple[BatchResult, ...], Plan, int]:
+    """Every batch of ``score`` (n,) measured on the rows of ``evidence`` that fall into it, or estimated.
+
+    ``evidence`` is of some of the n rows (``evidence.row`` says which); the others have no label yet. ``earlier`` are
+    results of batches that are not here, which the reference period may be among. Returns the results, the plan
+    with its ``centre`` settled, and how many rows had no place in a batch.
+    """
+    of_entry = np.arange(len(evidence)) if evidence.row is None else evidence.row
+    labelled = np.zeros(score.size, dtype=bool)
+    labelled[of_entry] = True
+    made = split(plan.batching, score.size, time=time, column=column, counted=labelled, prefix=prefix)
+    if plan.centre is None:
+        first = made.batches[0].rows if len(made) else np.arange(score.size)
+        mean = float(score[first].mean()) if first.size else 0.5
+        plan = replace(plan, centre=int(np.clip(round(mean * plan.bins), 1, plan.bins - 1)))
+    of_row = np.full(score.size, -1)
+    for position, batch in enumerate(made.batches):
+        of_row[batch.rows] = position
+    of_batch = of_row[of_entry]
+    order = np.argsort(of_batch, kind="stable")
+    edges = np.searchsorted(of_batch[order], np.arange(len(made) + 1))
+    results: list[BatchResult] = []
+    reference: Reference | None = None
+    for j, batch in enumerate(made.batches):
+        if reference is None or not _settled(reference, plan):
+            reference = _reference((*earlier, *results), plan)
+        entries = order[edges[j] : edges[j + 1]]
+        known = reference if reference is not None and _settled(reference, plan) else None
+        results.append(
+            _measured(plan, batch, evidence, entries, int(labelled[batch.rows].sum()), known, basis)
+        )
+    if reference is None:
+        reference = _reference((*earlier, *results), plan)
+    if reference is not None:
+        results = [
+            estimated(one, score[batch.rows], reference, None if weight is None else weight[batch.rows])
+            if one.kind == "no labels"
+            else one
+            for one, batch in zip(results, made.batches, strict=True)
+        ]
+    return tuple(results), plan, made.without_place
+
+
+def _settled(reference: Reference, plan: Plan) -> bool:
+    """Are all batches of the reference period measured?"""
+    wanted = plan.reference if isinstance(plan.reference, int) else len(plan.reference)
+    return len(reference.positions) >= wanted
+
+
+def _measured(
+    plan: Plan,
+    batch: Batch,
+    evidence: Evidence,
+    entries: NDArray[np.int64],
+    labelled: int,
+    reference: Reference | None,
+    basis: str | None,
+) -> BatchResult:
+    """A batch measured on the ``entries`` of the evidence, or why it is not."""
+    if not labelled:
+        return unmeasured(batch, 0, "no labels", "no labels yet")
+    if not batch.complete:
+        needed = f"{plan.batching.min_rows:,}"
+        return unmeasured(
+            batch, labelled, "too few", f"{labelled:,} of at least {needed} rows with labels so far"
+        )
+    present = np.unique(evidence.source[entries])
+    if present.size < len(evidence.sources):
+        missing = next(name for s, name in enumerate(evidence.sources) if s not in present)
+        return unmeasured(batch, labelled, "too few", f'no row of the source "{missing}"')
+    assert plan.centre is not None
+    try:
+        result = measure(
+            batch,
+            evidence.take(entries),
+            bins=plan.bins,
+            tolerance=plan.tolerance,
+            centre=plan.centre,
+            reference=reference,
+            basis=basis,
+        )
+    except InputError as error:
+        return unmeasured(batch, labelled, "too few", str(error))
+    share = labelled / len(batch)
+    if share < plan.complete:
+        reason = (
+            f"labels of {100 * share:.0f} % of the rows so far, and those that come early may differ: not in the test "
+            f"before {100 * plan.complete:.0f} %"
+        )
+        return replace(result, growth=None, shift=None, reason=reason)
+    return result
+
+
+def _reference(results: Sequence[BatchResult], plan: Plan) -> Reference | None:
+    try:
+        return reference_of(results, plan.reference)
+    except InputError:
+        return None  # no batch of it is measured yet
+
+
+def watch(results: Sequence[BatchResult], plan: Plan, without_place: int = 0) -> Watch:
+    """Limits, test and alerts over ``results``, in the order of time."""
+    reference = _reference(results, plan)
+    limits: dict[str, Limits] = {}
+    if reference is not None:
+        limits = {metric: control_limits(results, metric, reference) for metric in METRICS}
+    fixed = tuple(fixed_limits(results, limit) for limit in plan.fixed)
+    test = sequential_test([one.growth for one in results], plan.alpha)
+    change = sequential_test([one.shift for one in results], plan.alpha)
+    found, changed = findings(test.changes, results), findings(change.changes, results)
+    of_test = calibration_alerts(results, test, found, plan.tolerance)
+    if reference is not None:
+        of_test += change_alerts(results, change, changed, found, reference)
+    return Watch(
+        results=tuple(results),
+        plan=plan,
+        reference=reference,
+        limits=limits,
+        fixed=fixed,
+        test=test,
+        change=change,
+        findings=found,
+        changes=changed,
+        alerts=alerts_of(results, limits, fixed, of_test),
+        without_place=without_place,
+    )
