@@ -202,7 +202,7 @@ def watch(results: Sequence[BatchResult], plan: Plan, without_place: int = 0) ->
     found, changed = findings(test.changes, results), findings(change.changes, results)
     of_test = calibration_alerts(results, test, found, plan.tolerance)
     if reference is not None:
-        of_test += change_alerts(results, change, changed, found, reference)
+        of_test += change_alerts(results, change, changed, found, reference, plan.tolerance)
     return Watch(
         results=tuple(results),
         plan=plan,
