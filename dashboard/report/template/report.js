@@ -1,0 +1,9 @@
+"use strict";
+// colours of text and grid come from the style sheet, which knows dark screens and light paper
+for (const place of document.querySelectorAll("[data-figure]")) {
+  const source = document.getElementById(place.dataset.figure);
+  const figure = JSON.parse(source.textContent);
+  figure.layout.font = {...figure.layout.font, family: getComputedStyle(document.body).fontFamily};
+  place.replaceChildren();
+  Plotly.newPlot(place, figure.data, figure.layout, {displayModeBar: false, responsive: true});
+}
