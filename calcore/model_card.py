@@ -43,10 +43,8 @@ def model_card(map_: CalibrationMap, result: Comparison, audit: Audit, filename:
         ("Fitted on", f"{w.rows(map_.n)} of {filename}"),
         ("SHA-256 of the data", map_.data_sha256 or "not recorded"),
         ("Scores fitted on", f"{w.edge(map_.input_domain[0])} to {w.edge(map_.input_domain[1])}"),
-        *_labels(
-            map_.observation["name"], map_.observation["parameters"], map_.observation["assumptions"]
-        ),
-        ("Measured", _measured(entry)),
+        *_labels(map_.observation["name"], map_.observation["parameters"], map_.observation["assumptions"]),
+        ("Measured", _measured(entry, result)),
         ("Against no change", _difference(result, entry)),
         ("Harm", harm(entry)),
         ("Looks at", _inputs(map_)),
@@ -69,14 +67,14 @@ def score_card(model: ObservationModel, audit: Audit, filename: str, sha256: str
 def _labels(
     name: str, parameters: Mapping[str, Any], assumptions: tuple[str, ...] | list[str]
 ) -> list[tuple[str, str]]:
-    given = {
-        PARAMETERS.get(key, key): "not known" if value is None else value
+    given = [
+        f"{PARAMETERS.get(key, key)}: {'not known' if value is None else _value(value)}"
         for key, value in parameters.items()
         if key not in ("column", "origin") or value not in (None, "given")
-    }
+    ]
     return [
         ("Observation model", name),
-        ("Its parameters", _values(given) or "none"),
+        ("Its parameters", "; ".join(given) or "none"),
         ("Holds if", "; ".join(assumptions) or "nothing is assumed"),
     ]
 
@@ -102,20 +100,24 @@ def _learned(map_: CalibrationMap) -> str:
     """The few numbers of a formula; tables of knots stay in the map, for they lie at the scores of rows."""
     function = map_.function.to_dict()
     numbers = {
-        name: value for name, value in function.items() if type(value) is float and name not in map_.parameters
+        name: value
+        for name, value in function.items()
+        if type(value) is float and name not in map_.parameters
     }
     kind = str(function["kind"]).replace("_", " ")
     return f"{kind}: {_values(numbers)}" if numbers else f"{kind}; its numbers are in the map"
 
 
-def _measured(entry: Entry) -> str:
+def _measured(entry: Entry, result: Comparison) -> str:
     first = entry.metrics["ECE"]
+    basis = "against the clean audit labels" if result.basis.case == "audit" else first.basis
     values = [
-        f"{name} {w.error(one.value)}" + (f" (95 % interval {w.interval(one.interval)})" if one.interval else "")
+        f"{name} {w.error(one.value)}"
+        + (f" (95 % interval {w.interval(one.interval)})" if one.interval else "")
         for name in ("ECE", "Brier", "log loss", "AUC")
         if (one := entry.metrics[name]) is not None
     ]
-    return f"{'; '.join(values)}; {first.basis}, on {w.rows(first.n)}, each predicted by a map that did not see it"
+    return f"{'; '.join(values)}; {basis}, on {w.rows(first.n)}, each predicted by a map that did not see it"
 
 
 def _difference(result: Comparison, entry: Entry) -> str:
@@ -124,7 +126,9 @@ def _difference(result: Comparison, entry: Entry) -> str:
     metric = result.ranked_on
     found = entry.differences[metric]
     bounds = f"{w.signed(found.lower)} to {w.signed(found.upper)}"
-    return f"{metric} {w.signed(found.value)} ({bounds}, {100 * found.level:.3g} % interval); below 0 is better"
+    return (
+        f"{metric} {w.signed(found.value)} ({bounds}, {100 * found.level:.3g} % interval); below 0 is better"
+    )
 
 
 def _inputs(map_: CalibrationMap) -> str:
@@ -160,18 +164,24 @@ def _limits(map_: CalibrationMap, entry: Entry, result: Comparison, audit: Audit
     found = [*_of_every_number(), *_unproven(entry, result, audit)]
     low, high = map_.input_domain
     if low > 0.01 or high < 0.99:
-        found.append(f"No score below {w.edge(low)} or above {w.edge(high)} was seen: there the map only continues.")
+        found.append(
+            f"No score below {w.edge(low)} or above {w.edge(high)} was seen: there the map only continues."
+        )
     if map_.n < FEW_ROWS:
         found.append(f"Fitted on {w.rows(map_.n)} only: another sample would give another map.")
     if map_.function.needs_groups:
-        found.append(f"Needs {w.listed(_columns(map_), 20) or 'subgroups'} of every case, written as in this file.")
+        found.append(
+            f"Needs {w.listed(_columns(map_), 20) or 'subgroups'} of every case, written as in this file."
+        )
     wrong = [group.group for group in audit.groups if group.wrong]
     if wrong and not map_.function.needs_groups:
         found.append(f"Changes every subgroup alike: what is off for {w.listed(wrong, 2)} alone stays off.")
     if entry.auc_change < -NOTABLE:
         found.append(f"Changes the order of cases: AUC {w.signed(entry.auc_change)}.")
     if entry.share_at_ends > NOTABLE:
-        found.append(f"Gives exactly 0 or 1 to {w.rate(entry.share_at_ends)} of rows, which no sample can be sure of.")
+        found.append(
+            f"Gives exactly 0 or 1 to {w.rate(entry.share_at_ends)} of rows, which no sample can be sure of."
+        )
     return [*found, *(f"{warning[:1].upper()}{warning[1:]}." for warning in map_.warnings)]
 
 

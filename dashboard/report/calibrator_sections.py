@@ -14,8 +14,7 @@ from dashboard import wording as w
 from dashboard.charts.comparison import differences_chart
 from dashboard.charts.maps import maps_chart
 from dashboard.charts.reliability import reliability_chart
-from dashboard.report.blocks import Block, Bullets, Caution, Drawn, Facts, Section, Table, Text
-from dashboard.report.blocks import Banner as Verdict
+from dashboard.report.blocks import Banner, Block, Bullets, Caution, Drawn, Facts, Section, Table, Text
 from dashboard.services import Analysis
 
 NO_COMPARISON = "No comparison was run: this report holds no calibrator, no map and no harm check."
@@ -36,7 +35,7 @@ def comparison(found: Analysis, chosen: Chosen | None) -> Section:
     result = chosen.compared
     ranked = "not ranked" if result.basis.ranked == "no" else f"ranked on {result.ranked_on}"
     blocks: list[Block] = [
-        Verdict(verdicts.comparison(result)),
+        Banner(verdicts.comparison(result)),
         Text(verdicts.advice(result, services.audit_of(found))),
         Table.of(comparison_table(result), f"Calibrators, {ranked}"),
         Text(

@@ -36,7 +36,7 @@ class _Script:
     @classmethod
     def of(cls, text: str) -> _Script:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        return cls(Markup(text), f"'sha256-{digest}'")  # noqa: S704 - our own files and plotly's
+        return cls(Markup(text), f"'sha256-{digest}'")
 
 
 def report_html(found: Analysis, compared: Comparison | None = None, name: str | None = None) -> str:
@@ -49,15 +49,19 @@ def report_html(found: Analysis, compared: Comparison | None = None, name: str |
         chosen = Chosen(compared, name, services.export_of(found, compared, name).map)
     plotly_script, drawing = _scripts()
     report = found.ingested.report
-    return _environment().get_template("report.html").render(
-        filename=report.filename,
-        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        sha256=report.sha256,
-        version=installed_version(),
-        sections=_sections(found, chosen),
-        signs=SIGNS,
-        css=Markup(_source("report.css")),  # noqa: S704
-        scripts=(plotly_script, drawing),
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            filename=report.filename,
+            created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            sha256=report.sha256,
+            version=installed_version(),
+            sections=_sections(found, chosen),
+            signs=SIGNS,
+            css=Markup(_source("report.css")),
+            scripts=(plotly_script, drawing),
+        )
     )
 
 

@@ -49,8 +49,10 @@ def numbers(found: Analysis) -> list[Block]:
                 "; ".join(one.notes),
             )
         )
-    rows.append(("Event rate", w.rate(audit.base_rate), w.MISSING, w.count(audit.n), ""))
-    rows.append(("Mean score", w.rate(audit.mean_score), "exact", w.count(audit.n), ""))
+    rows.append(
+        ("Event rate", w.estimated(audit.base_rate), _event_rate_interval(found), w.count(audit.n), "")
+    )
+    rows.append(("Mean score", w.rate(audit.mean_score), w.MISSING, w.count(audit.n), ""))
     table = Table.of(
         pd.DataFrame(rows, columns=["Number", "Value", "95 % interval", "Rows", "Note"]),
         f"The score in numbers, measured {services.measured_words(found)}",
@@ -63,6 +65,12 @@ def numbers(found: Analysis) -> list[Block]:
             quiet=True,
         ),
     ]
+
+
+def _event_rate_interval(found: Analysis) -> str:
+    """That of one bin with all scores in it."""
+    whole = services.reliability_of(found, "Identity", 1, "width", None)
+    return w.rates(max(float(whole.lower[0]), 0.0), min(float(whole.upper[0]), 1.0))
 
 
 def diagram(found: Analysis) -> Section:
@@ -104,7 +112,9 @@ def assumptions(found: Analysis) -> Section:
     """What must hold, and what the numbers would be if it did not quite."""
     audit = services.audit_of(found)
     blocks: list[Block] = [
-        Facts((("Labels", MEANINGS[found.settings.labels].answer), ("Measured", services.measured_words(found)))),
+        Facts(
+            (("Labels", MEANINGS[found.settings.labels].answer), ("Measured", services.measured_words(found)))
+        ),
         Bullets(audit.assumptions, "The numbers of the score hold if")
         if audit.assumptions
         else Text("The numbers of the score assume nothing beyond the labels."),
@@ -112,12 +122,14 @@ def assumptions(found: Analysis) -> Section:
     notes = tuple(f"{note}." for note in found.measured.notes)
     if notes:
         blocks.append(Bullets(notes, "Notes"))
-    moved = [verdicts.sensitivity(*pair) for pair in services.sensitivity_of(found)]
-    said = tuple(sentence for sentence in moved if sentence)
+    stated = services.sensitivity_of(found)
+    said = tuple(sentence for pair in stated if (sentence := verdicts.sensitivity(*pair)))
     if said:
         blocks.append(Bullets(said, "If what was stated were not quite right"))
-    else:
-        blocks.append(Text("No stated number moves these results: there is none to be wrong about.", quiet=True))
+    elif not stated:
+        blocks.append(
+            Text("No stated number moves these results: there is none to be wrong about.", quiet=True)
+        )
     return Section("assumptions", "Assumptions and sensitivity", blocks)
 
 
