@@ -173,9 +173,11 @@ def _limits(map_: CalibrationMap, entry: Entry, result: Comparison, audit: Audit
         found.append(
             f"Needs {w.listed(_columns(map_), 20) or 'subgroups'} of every case, written as in this file."
         )
-    wrong = [group.group for group in audit.groups if group.wrong]
-    if wrong and not map_.function.needs_groups:
+    elif audit.level == "subgroup":
+        wrong = [group.group for group in audit.groups if group.wrong]
         found.append(f"Changes every subgroup alike: what is off for {w.listed(wrong, 2)} alone stays off.")
+    elif audit.groups:
+        found.append("Changes every subgroup alike: look at the subgroups again on its scores.")
     if entry.auc_change < -NOTABLE:
         found.append(f"Changes the order of cases: AUC {w.signed(entry.auc_change)}.")
     if entry.share_at_ends > NOTABLE:
