@@ -140,7 +140,8 @@ def _axes(figure: go.Figure, has_scores: bool, weighted: bool) -> None:
             xaxis_anchor="y2",
             yaxis2={
                 "domain": [0, 0.2],
-                "title": {"text": "Weight" if weighted else "Rows"},
+                "title": {"text": "Weight" if weighted else "Rows", "standoff": 8},
+                "automargin": True,
                 "nticks": 3,
                 "tickformat": ",",
             },

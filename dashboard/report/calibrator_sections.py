@@ -77,12 +77,11 @@ def chosen_map(found: Analysis, chosen: Chosen) -> Section:
 
 
 def card(found: Analysis, chosen: Chosen | None) -> Section:
-    made, report = _card(found, chosen), found.ingested.report
+    made = _card(found, chosen)
     blocks: list[Block] = [Facts(made.facts)]
     if made.uses:
         blocks.append(Bullets(made.uses, "For whom, and when"))
     blocks.append(Bullets(made.limits, "When not to use it, and its limits"))
-    assert report.sha256
     return Section("card", "Model card", blocks)
 
 
