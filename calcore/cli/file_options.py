@@ -10,10 +10,13 @@ from typing import Any
 import click
 
 from calcore.ingest import FileFormat
+from calcore.ingest.choices import TIE_OPTIONS
 from calcore.meanings import MEANINGS
 from calcore.settings import Settings
 
 _DEFAULT = Settings()
+#: Values of --ties, and what they stand for.
+TIES = {option.replace(" ", "-"): option for option in TIE_OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class FileOptions:
     confidence: str | None
     second_score: str | None
     positive: str | None
+    ties: str | None
     scale: str | None
     labels: str | None
     prior: float | None
@@ -96,6 +100,7 @@ _OPTIONS = (
     click.option("--group", metavar="COLUMN", multiple=True, help="A column of subgroups; may be repeated. Guessed where not given."),
     click.option("--no-groups", is_flag=True, help="Look at no subgroups."),
     click.option("--positive", metavar="LABEL", help="The label value that is positive; every other one is negative."),
+    click.option("--ties", type=click.Choice(tuple(TIES)), help="What a label of 0.5, a tie, counts as; left out where not given."),
     scale_option,
     click.option("--labels", type=click.Choice(list(MEANINGS)), help=f"What the labels mean: {_meanings()}. Without it: clean, or noisy where some labels were checked."),
     click.option("--prior", type=float, metavar="SHARE", help="Class prior, 0 to 1: the share of all rows that are positive."),

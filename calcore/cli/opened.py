@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from calcore import ingest
-from calcore.cli.file_options import FileOptions
+from calcore.cli.file_options import TIES, FileOptions
 from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.file_evidence import evidence_of
 from calcore.ingest import Choices, Ingested, LabelMapping, Parsed, Question, Roles
+from calcore.ingest.choices import tied_mapping
 from calcore.ingest.columns import Column
-from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled
+from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled, tie_question
 from calcore.ingest.report import quote_list
 from calcore.ingest.roles import check_roles, guess_roles
 from calcore.meanings import MEANINGS, PARAMETER_WORDS, ROLE_WORDS, guessed_sources, source_values
@@ -56,6 +57,8 @@ def open_file(path: str, options: FileOptions, tolerance: float = Settings.toler
     choices = Choices(format=options.format, roles=roles, score_scale=options.scale)  # type: ignore[arg-type]
     if options.positive is not None:
         choices = _with_positive(choices, parsed, options.positive)
+    if options.ties is not None:
+        choices = _with_ties(choices, parsed, TIES[options.ties])
     ingested = ingest.interpret(parsed, choices)
     notes = _answered(ingested, options)
     settings = _settings(ingested, options, tolerance)
@@ -130,6 +133,19 @@ def _mapping(column: Column, positive: str) -> LabelMapping | None:
     return LabelMapping((positive,), others, tuple(value for value in counts if value in NO_LABEL))
 
 
+def _with_ties(choices: Choices, parsed: Parsed, option: str) -> Choices:
+    roles = choices.roles or guess_roles(parsed.columns)
+    for role, chosen in (("label", choices.label_mapping), ("audit", choices.audit_mapping)):
+        name = getattr(roles, role)
+        if name is None:
+            continue
+        counts = spelled(parsed.columns[name].categories)
+        mapping = chosen or guess_mapping(counts, name).mapping
+        if mapping is not None and tie_question(counts, name, mapping) is not None:
+            choices = replace(choices, **{f"{role}_mapping": tied_mapping(mapping, option)})
+    return choices
+
+
 def _answered(ingested: Ingested, options: FileOptions) -> list[str]:
     """What was assumed where the file leaves a question; raises InputError where nothing can be assumed."""
     notes = []
@@ -143,6 +159,8 @@ def _answered(ingested: Ingested, options: FileOptions) -> list[str]:
             raise InputError(
                 f"{question.sentence.split(':')[0]}: name another --group, or put its values together."
             )
+        if question.kind == "tied_label" and options.ties is not None:
+            continue
         if question.kind != "date_order":  # no command looks at times
             notes.append(said)
     roles = ingested.roles
@@ -164,6 +182,8 @@ def _said(question: Question, options: FileOptions) -> str:
         return f'"{question.column}": -1 was taken for {question.default}.'
     if question.kind == "positive_label":
         return f'"{question.column}": {question.default} was taken for positive; --positive says otherwise.'
+    if question.kind == "tied_label":
+        return f'"{question.column}" holds ties (0.5), which are left out; --ties says otherwise.'
     if question.kind == "no_header":
         return "The first row looks like data, so columns are called column_1 and so on; --header says otherwise."
     return f"{question.sentence.split(':')[0]}: left out."
