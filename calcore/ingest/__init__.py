@@ -9,7 +9,10 @@ from calcore.subgroups import MISSING
 
 from .choices import Choices, ClassView, FileFormat, LabelMapping, Question, Roles, answer
 from .columns import Columns
+from .ids import parse_with_text_ids
 from .interpret import Ingested, interpret
+from .join_account import JoinAccount
+from .late_labels import JoinColumns, Joined, guess_join, join_labels, roles_with_label
 from .parsed import Parsed
 from .read import parse, read
 from .report import ColumnInfo, IngestReport, Refused
@@ -27,6 +30,9 @@ __all__ = [
     "FileFormat",
     "IngestReport",
     "Ingested",
+    "JoinAccount",
+    "JoinColumns",
+    "Joined",
     "LabelMapping",
     "Parsed",
     "Question",
@@ -35,10 +41,14 @@ __all__ = [
     "Roles",
     "ScoreColumns",
     "answer",
+    "guess_join",
     "interpret",
+    "join_labels",
     "parse",
+    "parse_with_text_ids",
     "positions",
     "read",
     "read_returned",
+    "roles_with_label",
     "score_columns",
 ]
