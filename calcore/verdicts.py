@@ -196,7 +196,9 @@ def data_line(report: IngestReport) -> str:
     if report.unlabelled > report.left_out_ties:
         parts.append(f"{w.rows(report.unlabelled - report.left_out_ties)} have no label.")
     if report.tied:
-        parts.append(f"{w.rows(report.tied)} with a tie (0.5) {'is' if report.tied == 1 else 'are'} {report.ties}.")
+        parts.append(
+            f"{w.rows(report.tied)} with a tie (0.5) {'is' if report.tied == 1 else 'are'} {report.ties}."
+        )
     return " ".join(parts)
 
 

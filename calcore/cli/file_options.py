@@ -36,6 +36,9 @@ class FileOptions:
     second_score: str | None
     positive: str | None
     ties: str | None
+    labels_file: str | None
+    id_column: str | None
+    labels_id: str | None
     scale: str | None
     labels: str | None
     prior: float | None
@@ -101,6 +104,9 @@ _OPTIONS = (
     click.option("--no-groups", is_flag=True, help="Look at no subgroups."),
     click.option("--positive", metavar="LABEL", help="The label value that is positive; every other one is negative."),
     click.option("--ties", type=click.Choice(tuple(TIES)), help="What a label of 0.5, a tie, counts as; left out where not given."),
+    click.option("--labels-file", metavar="PATH", type=click.Path(), help="A file with labels that arrived later, joined by id."),
+    click.option("--id", "id_column", metavar="COLUMN", help="With --labels-file: the id column; guessed where both files have one of the same name."),
+    click.option("--labels-id", metavar="COLUMN", help="The id column of the labels' file, where it is called otherwise."),
     scale_option,
     click.option("--labels", type=click.Choice(list(MEANINGS)), help=f"What the labels mean: {_meanings()}. Without it: clean, or noisy where some labels were checked."),
     click.option("--prior", type=float, metavar="SHARE", help="Class prior, 0 to 1: the share of all rows that are positive."),

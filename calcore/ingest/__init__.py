@@ -12,11 +12,12 @@ from .columns import Columns
 from .ids import parse_with_text_ids
 from .interpret import Ingested, interpret
 from .join_account import JoinAccount
-from .late_labels import JoinColumns, Joined, guess_join, join_labels, roles_with_label
+from .late_labels import JoinColumns, Joined, NotNamed, guess_join, join_labels, roles_with_label
 from .parsed import Parsed
 from .read import parse, read
 from .report import ColumnInfo, IngestReport, Refused
 from .returned import LIST, Returned, positions, read_returned
+from .roles import guess_roles
 from .several_scores import TOP, ScoreColumns, score_columns
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "JoinColumns",
     "Joined",
     "LabelMapping",
+    "NotNamed",
     "Parsed",
     "Question",
     "Refused",
@@ -42,6 +44,7 @@ __all__ = [
     "ScoreColumns",
     "answer",
     "guess_join",
+    "guess_roles",
     "interpret",
     "join_labels",
     "parse",

@@ -41,6 +41,14 @@ class Joined:
     label: str
 
 
+class NotNamed(InputError):
+    """A column of a join has to be named first: ``what`` is "id" or "label"."""
+
+    def __init__(self, what: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.what = what
+
+
 @dataclass(frozen=True)
 class JoinColumns:
     """The columns to join by, and the label; None: only the user can say."""
@@ -118,15 +126,22 @@ def join_labels(
     has two labels, no id is in both files, or a column cannot be guessed.
     """
     found = guess_join(scores, labels, on, labels_on, label)
+    if found.on is not None and found.labels_on is None:
+        raise NotNamed(
+            "id",
+            f'{labels.filename} has no column "{found.on}"; name its id column: it has {", ".join(labels.columns)}.',
+        )
     if found.on is None or found.labels_on is None:
-        raise InputError(
+        raise NotNamed(
+            "id",
             f"{scores.filename} and {labels.filename} do not share one id column; name it in each file: the scores "
-            f"have {', '.join(scores.columns)}, the labels {', '.join(labels.columns)}."
+            f"have {', '.join(scores.columns)}, the labels {', '.join(labels.columns)}.",
         )
     if found.label is None or found.label == found.labels_on:
-        raise InputError(
+        raise NotNamed(
+            "label",
             f"{labels.filename} has no column that is plainly the label; name it: it has "
-            f"{', '.join(name for name in labels.columns if name != found.labels_on)}."
+            f"{', '.join(name for name in labels.columns if name != found.labels_on)}.",
         )
     given = _Given.of(labels, found.labels_on, found.label)
     ids = id_texts(scores.columns[found.on])
@@ -177,18 +192,16 @@ class _Given:
         first[place[every][::-1]] = every[::-1]
         blank = np.flatnonzero(~known & filled)
         without = int((code < 0).sum())
-        return cls(
-            encoded.dictionary, code, first, values, row.size - int((code >= 0).sum()), blank, without
-        )
+        return cls(encoded.dictionary, code, first, values, row.size - int((code >= 0).sum()), blank, without)
 
 
 def _spelled_codes(categories: Categories) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Distinct label spellings and each row's code in them; -1 where a row has no label."""
     own = [label_text(text) for text in categories.values]
     silent = NO_LABEL - {"-"} if "+" in own else NO_LABEL
-    values = tuple(dict.fromkeys(text for text in own if text not in silent))
-    lookup = np.array([values.index(text) if text not in silent else -1 for text in own] + [-1], np.int64)
-    return values, lookup[categories.codes]
+    codes: dict[str, int] = {}
+    lookup = [-1 if text in silent else codes.setdefault(text, len(codes)) for text in own]
+    return tuple(codes), np.array([*lookup, -1], np.int64)[categories.codes]
 
 
 def _two_labels(
@@ -197,12 +210,17 @@ def _two_labels(
     bad = place[against[0]]
     lines = row[place[row] == bad]
     other = lines[codes[lines] != codes[lines[0]]][0]
-    said = [labels.columns[label].categories.values[labels.columns[label].categories.codes[i]] for i in (lines[0], other)]
+    said = [
+        labels.columns[label].categories.values[labels.columns[label].categories.codes[i]]
+        for i in (lines[0], other)
+    ]
     at = [f"{labels.place} {int(n):,}" for n in labels.places.of(np.array([lines[0], other]))]
     more = np.unique(place[against]).size - 1
     return (
         f'{labels.filename} has two labels for the id "{ids[int(bad)].as_py()}": {said[0]} ({at[0]}) and {said[1]} '
-        f"({at[1]})" + (f", and so it is with {more:,} more" if more else "") + "; keep one label for each id."
+        f"({at[1]})"
+        + (f", and so it is with {more:,} more" if more else "")
+        + "; keep one label for each id."
     )
 
 
@@ -248,12 +266,11 @@ class _Taken:
             return cls(given.values, codes, codes >= 0, 0, np.empty(0, dtype=np.int64))
         values, own = _spelled_codes(column.categories)
         meant = _in_words_of(column, given.values)
-        every = tuple(dict.fromkeys([*values, *meant]))
-        lookup = np.array([*(every.index(value) for value in meant), -1], np.int64)
-        theirs = lookup[codes]
+        place = {value: code for code, value in enumerate(dict.fromkeys([*values, *meant]))}
+        theirs = np.array([*(place[value] for value in meant), -1], np.int64)[codes]
         new = (own < 0) & (theirs >= 0)
         against = np.flatnonzero((own >= 0) & (theirs >= 0) & (own != theirs))
-        return cls(every, np.where(new, theirs, own), new, int((own >= 0).sum()), against)
+        return cls(tuple(place), np.where(new, theirs, own), new, int((own >= 0).sum()), against)
 
     def data(self) -> pa.ChunkedArray:
         indices = pa.array(self.codes.astype(np.int32), mask=self.codes < 0)

@@ -99,7 +99,11 @@ class _Drawable:
         weight = evidence.weight[inside]
         columns = np.column_stack([terms[inside], weight])
         # a tie is of both classes
-        kind = np.zeros(inside.size, dtype=np.int64) if evidence.label is None else 1 + evidence.label_kind[inside]
+        kind = (
+            np.zeros(inside.size, dtype=np.int64)
+            if evidence.label is None
+            else 1 + evidence.label_kind[inside]
+        )
         if evidence.unit is not None:
             _, unit = np.unique(evidence.unit[inside], return_inverse=True)
             adder = sparse.csr_array((np.ones(inside.size), (unit, np.arange(inside.size))))

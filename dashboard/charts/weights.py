@@ -28,7 +28,9 @@ def weights_histogram(audit: GateAudit, score: Floats, label: Floats, *, bins: i
     weights = np.asarray(audit.weights, dtype=float)
     against = contradicts(np.asarray(score), np.asarray(label))
     edges = np.linspace(0.0, 1.0, max(bins, 1) + 1)
-    agreeing, contradicting = (np.histogram(weights[rows], edges)[0] for rows in (~against & (np.asarray(label) != HALF), against))
+    agreeing, contradicting = (
+        np.histogram(weights[rows], edges)[0] for rows in (~against & (np.asarray(label) != HALF), against)
+    )
     table = _table(edges, agreeing, contradicting)
     if not weights.size:
         return Chart(theme.nothing("No row has a weight."), table, "No row has a weight.")

@@ -117,7 +117,9 @@ def _ask(state: AppState, number: int, question: Question) -> None:
     if picked is None or picked == assumed:
         return
     assert state.ingested is not None
-    about_audit = question.kind in ("positive_label", "tied_label") and question.column == state.ingested.roles.audit
+    about_audit = (
+        question.kind in ("positive_label", "tied_label") and question.column == state.ingested.roles.audit
+    )
     choices = answer(state.choices, question, picked, audit=about_audit)
     if choices == state.choices:
         return

@@ -32,6 +32,7 @@ from dashboard.services.files import (
     reparse,
     score_columns_of,
 )
+from dashboard.services.late_labels import columns_to_join, forget_labels, join, load_labels
 from dashboard.services.lessons import (
     GrowthShown,
     LessonData,
@@ -109,6 +110,7 @@ __all__ = [
     "can_draw",
     "check_ready",
     "clean_contradictions_of",
+    "columns_to_join",
     "comparison_key",
     "comparison_of",
     "comparison_ready",
@@ -127,6 +129,7 @@ __all__ = [
     "families_ready",
     "folds_of",
     "forget_corrections",
+    "forget_labels",
     "forget_sample",
     "forward_flip_rates",
     "freeze_libraries",
@@ -137,10 +140,12 @@ __all__ = [
     "growth_ready",
     "harm_of",
     "headline_scores",
+    "join",
     "latest_comparison",
     "left_out",
     "lists_in_use",
     "load",
+    "load_labels",
     "load_pool",
     "load_sample",
     "maxima_of",

@@ -7,7 +7,7 @@ import pytest
 
 from calcore import ingest
 from calcore.errors import InputError
-from calcore.ingest import Choices, LabelMapping, Roles
+from calcore.ingest import Choices, Roles
 
 
 def read(text: str, **choices):
