@@ -49,8 +49,10 @@ def twice(label):
     return order, single, np.where(tied, 0.5, 1.0)
 
 
-@pytest.mark.parametrize("model", [Clean(), Noisy(), Noisy(0.1, 0.2)], ids=["clean", "noisy", "flips known"])
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("model", [Clean(), Noisy(0.1, 0.2)], ids=["clean", "flips known"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "MCGrad" else n for n in REGISTRY]
+)
 def test_every_calibrator_learns_what_it_would_from_both_halves(model, name):
     score, label, groups = tied_rows()
     order, single, weight = twice(label)
@@ -98,14 +100,14 @@ def test_errors_are_those_of_rows_not_of_halves():
 def test_a_calibrated_score_with_ties_is_not_called_wrong_too_often():
     """Half-point outcomes with mean f: tests are on the careful side, not on the other."""
     wrong = 0
-    for seed in range(100):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         score = rng.uniform(0.3, 0.7, 600)
         tie = rng.random(600) < 0.4
         won = rng.random(600) < (score - 0.2) / 0.6  # E[label] = .4 x .5 + .6 x this = f
         found = audit(Clean().evidence(score, np.where(tie, 0.5, won)), tolerance=0.0)
         wrong += found.level == "wrong"
-    assert wrong <= 8
+    assert wrong <= 6
 
 
 def test_adding_up_keeps_ties_apart():
@@ -155,7 +157,9 @@ def test_flip_rates_count_a_tie_half_or_leave_it_out():
     found = flip_rates_from_forward_platt(score, label)
     doubled = np.repeat(np.arange(order.size), np.where(label[order] == 0.5, 1, 2))
     assert found.rho0.n == label.size
-    expected = flip_rates_from_forward_platt(score[order][doubled], single[doubled], np.full(doubled.size, 0.5))
+    expected = flip_rates_from_forward_platt(
+        score[order][doubled], single[doubled], np.full(doubled.size, 0.5)
+    )
     # twice the rows at half the weight are twice the draws: the same curve, surer of itself than of its prior
     assert found.rho0.value == pytest.approx(expected.rho0.value, abs=0.03)
     joint = flip_rates_from_confident_joint(score, label)
