@@ -12,7 +12,8 @@ from .columns import Columns
 from .ids import parse_with_text_ids
 from .interpret import Ingested, interpret
 from .join_account import JoinAccount
-from .late_labels import JoinColumns, Joined, NotNamed, guess_join, join_labels, roles_with_label
+from .join_columns import JoinColumns, NotNamed, guess_join, roles_with_label
+from .late_labels import Joined, join_labels
 from .parsed import Parsed
 from .read import parse, read
 from .report import ColumnInfo, IngestReport, Refused

@@ -90,7 +90,7 @@ def test_columns_that_cannot_be_guessed_are_asked_for(app):
     assert app.button(key="join-labels").disabled
     of_file(app, "selectbox", "late-on").set_value("region").run()
     of_file(app, "selectbox", "late-labels-on").set_value("case").run()
-    of_file(app, "selectbox", "late-label").set_value("label").run()
+    assert of_file(app, "selectbox", "late-label").value == "label"
     app.button(key="join-labels").click().run()
     assert any("No id of labels" in box.value.replace("\\", "") for box in app.error)
     of_file(app, "selectbox", "late-on").set_value("id").run()

@@ -116,13 +116,13 @@ def test_columns_that_cannot_be_guessed_have_to_be_named():
     with pytest.raises(InputError, match="do not share one id column"):
         join(SCORES, labels)
     with pytest.raises(
-        InputError, match='labels.csv has no column "id"; name its id column: it has case, label'
+        InputError, match=r'labels\.csv has no column "id"; name its id column: it has case, label'
     ):
         join_labels(parsed(SCORES, "scores.csv"), parsed(labels, "labels.csv"), "id")
     joined = join_labels(parsed(SCORES, "scores.csv"), parsed(labels, "labels.csv"), "id", "case")
     assert same(labels_of(joined), [1, NONE, NONE])
     assert 'by "id" and "case"' in joined.account.sentence()
-    with pytest.raises(InputError, match='no column "nope" in labels.csv'):
+    with pytest.raises(InputError, match=r'no column "nope" in labels\.csv'):
         join_labels(parsed(SCORES, "scores.csv"), parsed(labels, "labels.csv"), "id", "nope")
     with pytest.raises(InputError, match="no column that is plainly the label"):
         join(SCORES, "id,u,v\na1,x,k\na2,x,l\n")
