@@ -50,17 +50,42 @@ class Opened:
         return available(self.evidence)
 
 
-def open_file(path: str, options: FileOptions, tolerance: float = Settings.tolerance) -> Opened:
-    """Read ``path``. Raises InputError, which names the option that answers where the user has to decide."""
-    parsed, options, notes = _with_late_labels(path, ingest.parse(path, None, options.format), options)
+@dataclass(frozen=True)
+class TimeOptions:
+    """The time column that was named on the command line, and whether days come before months in it."""
+
+    column: str | None = None
+    day_first: bool | None = None
+
+
+def open_file(
+    path: str,
+    options: FileOptions,
+    tolerance: float = Settings.tolerance,
+    when: TimeOptions | None = None,
+    parsed: Parsed | None = None,
+) -> Opened:
+    """Read ``path``, or what was ``parsed`` of it; ``when`` for commands that look at times.
+
+    Raises InputError, which names the option that answers where the user has to decide.
+    """
+    if parsed is None:
+        parsed = ingest.parse(path, None, options.format)
+    parsed, options, notes = _with_late_labels(path, parsed, options)
     roles = _roles(parsed.columns, options)
     choices = Choices(format=options.format, roles=roles, score_scale=options.scale)  # type: ignore[arg-type]
+    if when is not None:
+        if when.column is not None:
+            choices = replace(
+                choices, roles=_with_time(roles or guess_roles(parsed.columns), parsed, when.column)
+            )
+        choices = replace(choices, day_first=when.day_first)
     if options.positive is not None:
         choices = _with_positive(choices, parsed, options.positive)
     if options.ties is not None:
         choices = _with_ties(choices, parsed, TIES[options.ties])
     ingested = ingest.interpret(parsed, choices)
-    notes += _answered(ingested, options)
+    notes += _answered(ingested, options, when is not None)
     settings = _settings(ingested, options, tolerance)
     if ingested.roles.audit is not None and not settings.audit_random:
         notes.append(_about_audit(ingested.roles.audit, options))
@@ -182,7 +207,15 @@ def _with_ties(choices: Choices, parsed: Parsed, option: str) -> Choices:
     )
 
 
-def _answered(ingested: Ingested, options: FileOptions) -> list[str]:
+def _with_time(roles: Roles, parsed: Parsed, column: str) -> Roles:
+    if column not in parsed.columns:
+        raise InputError(f'There is no column "{column}"; the file has {quote_list(list(parsed.columns))}.')
+    if column in roles.single().values() and roles.time != column:
+        raise InputError(f'"{column}" is the {roles.role_of(column)}; name another --time.')
+    return replace(roles, time=column, groups=tuple(name for name in roles.groups if name != column))
+
+
+def _answered(ingested: Ingested, options: FileOptions, times: bool = False) -> list[str]:
     """What was assumed where the file leaves a question; raises InputError where nothing can be assumed."""
     notes = []
     for question in ingested.report.questions:
@@ -197,7 +230,9 @@ def _answered(ingested: Ingested, options: FileOptions) -> list[str]:
             )
         if question.kind == "tied_label" and options.ties is not None:
             continue
-        if question.kind != "date_order":  # no command looks at times
+        if question.kind == "date_order" and times and question.default is None:
+            raise InputError(f"{question.sentence} Say so with --day-first or --month-first.")
+        if question.kind != "date_order":  # the other commands do not look at times
             notes.append(said)
     roles = ingested.roles
     if roles.score is None:

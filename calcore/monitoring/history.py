@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -109,14 +111,24 @@ def record(
     )
     mine = {id(one) for one in earlier.results}
     keys = {one.key for one in new}
+    settings = {"plan": plan_to_document(found.plan), "labels": meaning}
+    batches = [_record(one) for one in found.results if one.key in keys and id(one) not in mine]
+    alerts = [_alert(alert) for alert in found.alerts]
+    everything = [
+        report.sha256,
+        settings,
+        [one.document for one in batches],
+        [one.document for one in alerts],
+    ]
     run = store.add_run(
         stream,
         dataset,
-        {"plan": plan_to_document(found.plan), "labels": meaning},
-        [_record(one) for one in found.results if one.key in keys and id(one) not in mine],
-        [_alert(alert) for alert in found.alerts],
+        settings,
+        batches,
+        alerts,
         None,
         at or datetime.now(UTC),
+        key=fingerprint(everything),
     )
     acknowledged = {alert.key for alert in store.alerts(stream) if alert.acknowledged is not None}
     return Recorded(
@@ -124,6 +136,11 @@ def record(
         tuple(alert for alert in found.alerts if alert.key not in before),
         tuple(alert for alert in found.alarming if alert.key not in acknowledged),
     )
+
+
+def fingerprint(document: Any) -> str:
+    """A name for a run by what it found: the same file measured again on the same plan is the same run."""
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def _record(one: BatchResult) -> BatchRecord:
