@@ -27,6 +27,8 @@ def encoded(document: Mapping[str, Any], what: str) -> str:
         return json.dumps({"version": VERSION, "document": _plain(document, what)}, allow_nan=False)
     except RecursionError:
         raise InputError(f"The {what} nests too deeply to be stored; give a flatter one.") from None
+    except InputError:
+        raise
     except ValueError:
         raise InputError(f"The {what} holds a number with too many digits to be stored.") from None
 

@@ -62,7 +62,7 @@ def lineage(connection: Connection, owner: Stream) -> tuple[LivePeriod, ...]:
     rows = connection.execute(
         select(table).where(table.c.stream_id == owner.id).order_by(table.c.number)
     ).all()
-    ends = [row.since for row in rows[1:]] + [None]
+    ends = [row.since for row in rows[1:]] + [None] * bool(rows)
     return tuple(
         LivePeriod(row.id, row.stream_id, row.number, known.get(row.map_id), row.since, until, row.by)
         for row, until in zip(rows, ends, strict=True)
