@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import URL, create_engine, text
+from sqlalchemy import URL, create_engine, delete, text, update
 
-from calcore.monitoring.store import Store
+from calcore.monitoring.store import Store, schema
 
 PASSWORD = "s3cret/p@ss:word"  # with every letter that a careless URL trips over
 
@@ -53,7 +53,7 @@ class Server:
             self.process = subprocess.Popen(
                 [
                     *(self.programs / "postgres", "-D", self.folder / "data", "-k", self.folder),
-                    *("-c", "listen_addresses=", "-c", "max_connections=40"),
+                    *("-c", "listen_addresses=", "-c", "max_connections=40", "-c", "fsync=off"),
                 ],
                 stdout=log,
                 stderr=log,
@@ -131,19 +131,37 @@ def own_server() -> Iterator[Server]:
     yield from _start()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a history may be created, in each database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'history.db'}"
+DATABASES = ["sqlite", "postgresql"]
+
+
+def _new_url(kind: str, request: pytest.FixtureRequest, folder: Path) -> str:
+    if kind == "sqlite":
+        return f"sqlite:///{folder / 'history.db'}"
     server: Server = request.getfixturevalue("server")
     return server.create_schema(f"history_{os.getpid()}_{time.monotonic_ns()}")
 
 
+@pytest.fixture(params=DATABASES)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a history may be created, in each database."""
+    return _new_url(request.param, request, tmp_path)
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store.open(_new_url(request.param, request, tmp_path_factory.mktemp("history"))) as store:
+        yield store
+
+
 @pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    with Store.open(url) as opened:
-        yield opened
+def store(opened: Store) -> Store:
+    """An empty history in each database; it is emptied rather than created, which takes a server long."""
+    with opened._database.writer.begin() as connection:
+        connection.execute(update(schema.maps).values(parent_id=None))
+        for table in reversed(schema.metadata.sorted_tables):
+            if table is not schema.version:
+                connection.execute(delete(table))
+    return opened
 
 
 class Child:

@@ -120,7 +120,8 @@ for path in sys.argv[1:]:
 """
 
 
-def test_a_read_only_folder_and_file(tmp_path):
+@pytest.mark.slow
+def test_a_read_only_folder_and_file():
     folder = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own folders are closed to others
     inner = folder / "inner"
     inner.mkdir()
