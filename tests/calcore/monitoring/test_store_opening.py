@@ -20,7 +20,7 @@ from sqlalchemy import Column, Integer, create_engine, insert, inspect, select, 
 
 from calcore.errors import InputError
 from calcore.monitoring.store import Store, engine, failures, migrations, schema
-from tests.calcore.monitoring.conftest import PASSWORD
+from tests.calcore.monitoring.postgresql_server import PASSWORD
 
 KEPT = Path(__file__).with_name("history_v1.sql")
 
