@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -54,8 +54,8 @@ def sha256(what: str, value: object) -> str:
 
 def utc(what: str, value: object) -> datetime:
     """`value` in UTC, to the microsecond; a time without a zone could be any of a day's and is refused."""
-    # a missing time of pandas is a datetime whose offset is no timedelta
-    if not isinstance(value, datetime) or not isinstance(value.utcoffset(), timedelta):
+    # a missing time of pandas is a datetime too: it has no zone, and no offset that could be asked for
+    if not isinstance(value, datetime) or value.tzinfo is None or value.utcoffset() is None:
         raise InputError(f"The {what} is {shown(str(value))}, without a time zone; give a time in UTC.")
     try:
         at = value.astimezone(UTC)
