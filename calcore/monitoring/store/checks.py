@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+import numpy as np
+
 from calcore.errors import InputError
 from calcore.maps.fields import shown
 from calcore.monitoring.store.records import AlertRecord, BatchRecord
@@ -51,15 +53,17 @@ def sha256(what: str, value: object) -> str:
 
 
 def utc(what: str, value: object) -> datetime:
-    """`value` in UTC; a time without a zone could be any of a day's hours and is refused."""
-    if not isinstance(value, datetime) or value.utcoffset() is None:
+    """`value` in UTC, to the microsecond; a time without a zone could be any of a day's and is refused."""
+    # a missing time of pandas is a datetime too: it has no zone, and no offset that could be asked for
+    if not isinstance(value, datetime) or value.tzinfo is None or value.utcoffset() is None:
         raise InputError(f"The {what} is {shown(str(value))}, without a time zone; give a time in UTC.")
     try:
-        return value.astimezone(UTC)
+        at = value.astimezone(UTC)
     except OverflowError:
         raise InputError(
-            f"The {what} is {shown(str(value))}, beyond the years that a time can have."
+            f"The {what} is {shown(str(value))}, beyond the years that a time can have; correct it."
         ) from None
+    return datetime.combine(at.date(), at.time(), UTC)
 
 
 def at_or_now(what: str, value: datetime | None) -> datetime:
@@ -67,10 +71,10 @@ def at_or_now(what: str, value: datetime | None) -> datetime:
 
 
 def whole(what: str, value: object) -> int:
-    """A count of rows."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
+    """A count of rows, numpy's too."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
         raise InputError(f"The {what} is {shown(value)}; give a whole number from 0 on.")
-    return value
+    return int(value)
 
 
 def batches(records: Iterable[BatchRecord]) -> None:

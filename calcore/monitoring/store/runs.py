@@ -157,8 +157,8 @@ def _batch_row(record: BatchRecord) -> dict[str, Any]:
         "label": record.label,
         "start": None if record.start is None else checks.utc("start of a batch", record.start),
         "end": None if record.end is None else checks.utc("end of a batch", record.end),
-        "rows": record.rows,
-        "labelled": record.labelled,
+        "rows": int(record.rows),
+        "labelled": int(record.labelled),
         "kind": record.kind,
         "document": encoded(record.document, f"document of batch {checks.named(record.key)}"),
     }

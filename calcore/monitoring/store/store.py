@@ -107,7 +107,7 @@ class Store:
         """The dataset with this SHA-256 in the stream; what it was first added with stays."""
         checks.sha256("SHA-256 of the dataset", sha256)
         checks.text("name of the file", filename, empty=True)
-        checks.whole("number of rows", rows)
+        rows = checks.whole("number of rows", rows)
         names = tuple(checks.text("name of a column", name, empty=True) for name in columns)
         when = checks.at_or_now("time of the dataset", at)
         return self._write(lambda c: streams.add_dataset(c, stream, sha256, filename, rows, names, when))

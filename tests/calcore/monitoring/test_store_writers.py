@@ -182,6 +182,23 @@ def test_of_maps_set_live_at_once_one_wins_and_the_others_are_told(url):
             assert len(lineage) == round_ + 1
 
 
+def test_of_runs_that_continue_the_same_state_one_wins_and_the_others_are_told(store):
+    stream = store.stream("weekly")
+    dataset = store.add_dataset(stream, sha256="a" * 64, filename="a", rows=1, columns=[], at=AT)
+    last = store.add_run(stream, dataset, {}, [], state={"e": 0})
+    for round_ in range(5):
+        calls = [
+            lambda i=i, last=last: store.add_run(stream, dataset, {}, [], state={"e": i}, continues=last)
+            for i in range(6)
+        ]
+        results = at_once(*calls)
+        won = [result for result in results if not isinstance(result, InputError)]
+        assert won == [store.last_state(stream).run]
+        assert all("Another run" in str(result) for result in results if isinstance(result, InputError))
+        last = won[0]
+        assert len(store.runs(stream)) == 2 + round_
+
+
 def test_threads_share_a_store(store):
     stream = store.stream("weekly")
     dataset = store.add_dataset(stream, sha256="a" * 64, filename="a", rows=1, columns=[], at=AT)
