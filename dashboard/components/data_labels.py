@@ -117,6 +117,8 @@ def _share(state: AppState, name: str, value: float | None) -> float | None:
         key=state.key(name),
         help=help_text,
     )
+    if given is not None and value is not None and abs(given / 100 - value) < 1e-12:
+        return value  # a share that was not typed here stays as it is to the last digit
     return None if given is None else given / 100
 
 
