@@ -26,7 +26,7 @@ SETTINGS: dict[str, Kind] = {
     "theta1": _SHARE,
     "theta2": _SHARE,
     "r_min": _SHARE,
-    "source_values": Many(Text(), 10),
+    "source_values": Many(Text(), 10, repeats=True),
     "second_score": _NAME,
     "audit_random": Flag(),
     "measure_on": OneOf(("labels", "audit")),
@@ -72,8 +72,8 @@ LOOKED: dict[str, Kind] = {
 }
 #: Fields of FileFormat, Roles, LabelMapping and ClassView, and those of Choices that hold no other object.
 FORMAT: dict[str, Kind] = {
-    "encoding": _NAME,
-    "separator": _NAME,
+    "encoding": Maybe(OneOf(("utf-8", "utf-16", "windows-1252"))),
+    "separator": Maybe(OneOf((",", ";", "\t", "|"), "a comma, a semicolon, a tab or a vertical bar")),
     "decimal": Maybe(OneOf((".", ","))),
     "header": Maybe(Flag()),
 }

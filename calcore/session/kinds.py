@@ -162,20 +162,22 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Many:
-    """A list of at most ``most`` different values of one kind; in a link with commas between them."""
+    """A list of at most ``most`` values of one kind, different unless ``repeats``; in a link with commas between."""
 
     one: OneOf | Text
     most: int
+    repeats: bool = False
 
     @property
     def words(self) -> str:
-        return f"a list of different values, at most {self.most:,}, each {self.one.words}"
+        different = "" if self.repeats else "different "
+        return f"a list of {different}values, at most {self.most:,}, each {self.one.words}"
 
     def check(self, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list | tuple) or len(value) > self.most:
             raise InputError(self.words)
         found = tuple(self._one(item) for item in value)
-        if len(set(found)) < len(found):
+        if not self.repeats and len(set(found)) < len(found):
             raise InputError(self.words)
         return found
 

@@ -30,6 +30,16 @@ _TOP = ("format", "version", "data", "choices", "roles", "settings", "looked_at"
 T = TypeVar("T")
 
 
+class NotASession(InputError):
+    """Something that is no session file, for the ``reason``."""
+
+    def __init__(self, reason: str):
+        super().__init__(
+            f"This is no session file that can be opened: {reason}; choose one that was saved here."
+        )
+        self.reason = reason
+
+
 @dataclass(frozen=True)
 class ListUsed:
     """A list that was in use: its ``kind`` ("sample", "corrections", "population"), name and SHA-256."""
@@ -77,7 +87,10 @@ class Session:
             "view": self.view,
         }
         text = json.dumps(content, indent=1, allow_nan=False) + "\n"
-        Session.from_json(text)
+        try:
+            Session.from_json(text)
+        except NotASession as error:
+            raise InputError(f"This session cannot be saved: {error.reason}.") from None
         return text
 
     @classmethod
@@ -85,7 +98,7 @@ class Session:
         """Read a file that ``to_json`` wrote. Raises InputError, one sentence, for anything else."""
         top = _object("file", _parsed(data), _TOP)
         if top["format"] != FORMAT_NAME:
-            raise InputError(_not_a_session("it does not call itself one"))
+            raise NotASession("it does not call itself one")
         version = top["version"]
         if type(version) is not int or version != VERSION:
             raise InputError(
@@ -117,41 +130,42 @@ def _choices(given: Any) -> Choices:
         value = found[name]
         return None if value is None else make(**_values(f"choices.{name}", value, kinds))
 
+    classes = part("classes", CLASSES, ClassView)
+    if classes is not None and {classes.label, classes.audit} & set(classes.columns):
+        raise NotASession("a class column of its choices holds the labels too")
     return Choices(
         format=FileFormat(**_values("choices.format", found["format"], FORMAT)),
         roles=part("roles", ROLES, Roles),
         label_mapping=part("label_mapping", MAPPING, LabelMapping),
         audit_mapping=part("audit_mapping", MAPPING, LabelMapping),
-        classes=part("classes", CLASSES, ClassView),
+        classes=classes,
         **plain,
     )
 
 
 def _parsed(data: str | bytes) -> Any:
     if len(data) > LARGEST:
-        raise InputError(
-            _not_a_session(f"it has {len(data) / 1e6:,.1f} MB and a session has at most {LARGEST / 1e6:g} MB")
-        )
+        raise NotASession(f"it has {len(data) / 1e6:,.1f} MB and a session has at most {LARGEST / 1e6:g} MB")
     try:
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except InputError:
         raise
     except RecursionError:
-        raise InputError(_not_a_session("it is nested too deeply")) from None
+        raise NotASession("it is nested too deeply") from None
     except ValueError:  # broken JSON, bytes that are no UTF-8, numbers of thousands of digits
-        raise InputError(_not_a_session("it is no JSON text")) from None
+        raise NotASession("it is no JSON text") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise InputError(_not_a_session("one of its fields is there twice"))
+        raise NotASession("one of its fields is there twice")
     return found
 
 
 def _no_constant(name: str) -> Any:
-    raise InputError(_not_a_session(f"it holds {name}, which is no number of JSON"))
+    raise NotASession(f"it holds {name}, which is no number of JSON")
 
 
 def _object(where: str, given: Any, expected: tuple[str, ...]) -> dict[str, Any]:
@@ -160,10 +174,10 @@ def _object(where: str, given: Any, expected: tuple[str, ...]) -> dict[str, Any]
         raise _refused(where, given, f"an object with {', '.join(expected)}")
     for name in expected:
         if name not in given:
-            raise InputError(_not_a_session(f'the {where} has no "{name}"'))
+            raise NotASession(f'the {where} has no "{name}"')
     for name in given:
         if name not in expected:
-            raise InputError(_not_a_session(f"the {where} has a field {shown(name)} that is not known here"))
+            raise NotASession(f"the {where} has a field {shown(name)} that is not known here")
     return given
 
 
@@ -180,8 +194,4 @@ def _value(where: str, value: Any, kind: Kind) -> Any:
 
 
 def _refused(where: str, value: Any, wanted: str) -> InputError:
-    return InputError(_not_a_session(f'"{where}" is {shown(value)} and must be {wanted}'))
-
-
-def _not_a_session(reason: str) -> str:
-    return f"This is no session file that can be opened: {reason}; choose one that was saved here."
+    return NotASession(f'"{where}" is {shown(value)} and must be {wanted}')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
@@ -109,8 +110,13 @@ def _open_session(label: str, key: str) -> None:
 
 def _go_to(view: str | None) -> None:
     """Open the page; one that does not exist here gives way to the Overview, none to the present page."""
-    if view is not None:
-        st.switch_page(VIEWS.get(view, VIEWS["overview"]))
+    if view is None:
+        return
+    state = get_state()
+    if view not in VIEWS and state.notice is not None:
+        line = f'view: there is no page "{view}" here; the Overview is opened.'
+        state.notice = replace(state.notice, lines=(*state.notice.lines, line), good=False)
+    st.switch_page(VIEWS.get(view, VIEWS["overview"]))
 
 
 def _address(view: str) -> str:
