@@ -66,10 +66,10 @@ def save_and_share(view: str) -> None:
                 icon=":material/download:",
             )
             st.caption(escape(services.session_words(session)))
-        _open_session("Open session", "open-session")
         st.markdown("**Link to these settings**")
         st.code(_address(view) + "?" + services.link_of(state, view), language=None, wrap_lines=True)
         st.caption("It holds no data, and not which column is what: a session has that.")
+        _open_session("Open session", "open-session")
 
 
 def returning() -> None:
@@ -94,7 +94,7 @@ def after_loading(only_own: bool = False) -> None:
 def _open_session(label: str, key: str) -> None:
     """An uploader for a session file, which is taken once, when it arrives."""
     turn = st.session_state.get("sessions-taken", 0)
-    upload = st.file_uploader(label, type=["json"], key=f"{key}-{turn}")
+    upload = st.file_uploader(label, type=["json"], max_upload_size=1, key=f"{key}-{turn}")
     if upload is None:
         return
     try:

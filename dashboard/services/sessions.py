@@ -83,8 +83,8 @@ def follow_link(query: dict[str, list[str]]) -> None:
 
 
 def _link_waits(link: Link) -> str:
-    which = "" if link.data is None else f" Their SHA-256 starts with {link.data}."
-    return f"This link brings settings, not data: drop the file they are for.{which}"
+    which = "" if link.data is None else f" Its SHA-256 starts with {link.data}."
+    return f"This link brings settings, not data: drop the file that they are for.{which}"
 
 
 def open_session(data: bytes) -> str | None:

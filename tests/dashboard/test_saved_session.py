@@ -294,7 +294,7 @@ def test_a_link_brings_the_settings_and_the_view_to_its_file(app):
     before = verdict(app)
     again = fresh(query)
     assert not again.exception
-    assert "This link brings settings, not data: drop the file they are for" in messages(again)
+    assert "This link brings settings, not data: drop the file that they are for" in messages(again)
     upload(again, data)
     assert again.session_state["calcore"].settings == app.session_state["calcore"].settings
     assert again.session_state["calcore"].notice.good
