@@ -12,9 +12,11 @@ from streamlit.testing.v1 import AppTest
 from calcore.meanings import MEANINGS
 from calcore.session import Session
 from dashboard.services.sessions import session_of
+from tests.calcore.ingest.test_several_scores import rivals
 from tests.dashboard.conftest import ROOT, csv_bytes, messages, of_file, upload
 from tests.dashboard.lists import as_csv, bring, filled, noisy, the_list
 from tests.dashboard.test_label_meanings import opened
+from tests.dashboard.test_several_scores import classes
 from tests.dashboard.test_views import go
 from tests.dashboard.weak_files import PRIOR, weak_file
 
@@ -87,22 +89,24 @@ def test_a_session_and_its_file_bring_back_the_verdict_and_every_setting(app, ki
     comes_back(app, kind, session_first=True)
 
 
-@pytest.mark.parametrize("kind", ["clean", pytest.param("uu", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["clean", "uu"])
 def test_the_file_may_come_before_the_session(app, kind):
     comes_back(app, kind, session_first=False)
 
 
 def comes_back(app, kind, session_first):
-    data = analysed_of(app, kind)
+    comes_back_as_it_was(app, analysed_of(app, kind), session_first)
+
+
+def comes_back_as_it_was(app, data, session_first):
     before, file = verdict(app), saved(app)
     old = app.session_state["calcore"]
     again = fresh()
     if session_first:
         open_session(again, file)
-        assert "Drop that file, and all is as it was" in messages(again)
-        upload(again, data)
-    else:
-        upload(again, data)
+    upload(again, data)
+    if not session_first:
         open_session(again, file)
     assert not again.exception
     new = again.session_state["calcore"]
@@ -112,8 +116,8 @@ def comes_back(app, kind, session_first):
     assert verdict(again) == before
     go(again, "data")
     # the widgets of the Data page say what was opened, and take nothing back
-    assert again.session_state["calcore"].settings == old.settings
-    assert again.session_state["calcore"].analysed
+    new = again.session_state["calcore"]
+    assert (new.choices, new.settings, new.analysed) == (old.choices, old.settings, True)
     assert saved(again) == file
 
 
@@ -165,6 +169,7 @@ def test_pages_keep_what_they_were_looked_at_with(app):
     assert app.slider(key="bins").value == 23
 
 
+@pytest.mark.slow
 def test_next_weeks_file_gets_the_settings_and_is_said_to_be_another(app):
     analysed_of(app, "noisy")
     file = saved(app)
@@ -266,6 +271,7 @@ def test_a_refused_session_leaves_the_open_file_alone(app):
     assert verdict(app) == before or "settings.tolerance" in " ".join(verdict(app))
 
 
+@pytest.mark.slow
 def test_a_session_with_columns_that_are_not_there_opens_as_far_as_it_fits(app):
     """Edited by hand: the file's own SHA-256, and roles that it cannot have."""
     data = csv_bytes(300)
@@ -332,7 +338,10 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("query", "words"), BAD)
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [pytest.param(*one, marks=[] if i < 3 else pytest.mark.slow) for i, one in enumerate(BAD)],
+)
 def test_what_a_link_cannot_bring_is_said_in_one_notice(query, words):
     at = fresh(query)
     assert not at.exception
@@ -350,6 +359,7 @@ def test_bad_settings_of_a_link_are_said_before_any_file_is_open():
     assert len(at.warning) == 1
 
 
+@pytest.mark.slow
 def test_a_link_to_a_file_that_was_read_in_another_way_stays_on_the_data_page(app):
     data = csv_bytes(300)
     upload(app, data)
@@ -360,6 +370,7 @@ def test_a_link_to_a_file_that_was_read_in_another_way_stays_on_the_data_page(ap
     assert not at.session_state["calcore"].analysed
 
 
+@pytest.mark.slow
 def test_a_link_waits_for_its_file_while_the_sample_is_looked_at(app):
     at = fresh(urlencode({"labels": "pu", "prior": 0.3, "data": "0123456789ab"}))
     at.button(key="sample").click().run()
@@ -386,3 +397,67 @@ def test_the_notice_can_be_put_away():
     at = fresh("bins=9999")
     at.button(key="close-notice").click().run()
     assert not at.warning
+
+
+def answered(app, kind, option):
+    """Answer one of the questions about the file."""
+    next(one for one in app.radio if f"-{kind}-" in str(one.key)).set_value(option).run()
+    assert not app.exception
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("session_first", [True, False])
+def test_answers_about_the_file_come_back(app, session_first):
+    """Percentages with a decimal comma, and labels 1 and 2."""
+    cells = [row.split(",") for row in csv_bytes(300).decode().splitlines()[1:]]
+    lines = [f"{100 * float(s):.2f};{1 + int(y)};{r}".replace(".", ",") for s, y, r in cells]
+    data = "\n".join(["score;label;region", *lines, ""]).encode()
+    upload(app, data)
+    answered(app, "score_scale", "percent")
+    answered(app, "positive_label", "1")
+    of_file(app, "selectbox", "decimal").set_value(",").run()
+    app.button(key="analyse").click().run()
+    choices = app.session_state["calcore"].choices
+    assert (choices.score_scale, choices.label_mapping.positive) == ("percent", ("1",))
+    comes_back_as_it_was(app, data, session_first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["classes", "rivals"])
+def test_what_several_scores_are_comes_back(app, kind):
+    data = classes() if kind == "classes" else rivals()
+    upload(app, data)
+    of_file(app, "radio", "several-scores").set_value(kind).run()
+    if kind == "classes":
+        of_file(app, "selectbox", "class-label").set_value("kind").run()
+        of_file(app, "selectbox", "class-view").set_value("p_dog").run()
+    app.button(key="analyse").click().run()
+    comes_back_as_it_was(app, data, True)
+    assert vars(app.session_state["calcore"].choices)[kind]
+
+
+@pytest.mark.slow
+def test_an_audit_column_comes_back(app):
+    rows = csv_bytes(400, flips=0.2).decode().splitlines()
+    truth = csv_bytes(400).decode().splitlines()
+    lines = [f"{row},{true.split(',')[1]}" for row, true in zip(rows[1:], truth[1:], strict=True)]
+    data = "\n".join([f"{rows[0]},audit_label", *lines, ""]).encode()
+    upload(app, data)
+    of_file(app, "checkbox", "audit-random").set_value(True).run()
+    app.button(key="analyse").click().run()
+    assert app.session_state["calcore"].settings.measure_on == "audit"
+    comes_back_as_it_was(app, data, True)
+
+
+@pytest.mark.slow
+def test_the_sample_comes_back_from_the_landing_page(app):
+    app.button(key="sample").click().run()
+    app.slider(key="tolerance").set_value(4.0).run()
+    before, file = verdict(app), saved(app, "reliability")
+    again = fresh()
+    open_session(again, file)
+    again.button(key="sample").click().run()
+    assert not again.exception
+    assert again.session_state["calcore"].settings.tolerance == 0.04
+    assert again.session_state["calcore"].settings.measure_on == "audit"
+    assert verdict(again) == before
