@@ -81,7 +81,7 @@ ROLES: dict[str, Kind] = {
     **dict.fromkeys(("score", "label", "audit", "source", "confidence", "weight", "unit", "time"), _NAME),
     "groups": _NAMES,
 }
-MAPPING: dict[str, Kind] = dict.fromkeys(("positive", "negative", "unlabelled"), _VALUES)
+MAPPING: dict[str, Kind] = dict.fromkeys(("positive", "negative", "unlabelled", "half"), _VALUES)
 CLASSES: dict[str, Kind] = {"columns": _NAMES, "label": Text(), "view": Text(), "audit": _NAME}
 PLAIN_CHOICES: dict[str, Kind] = {
     "score_scale": Maybe(OneOf(("probability", "percent", "logit"))),

@@ -18,11 +18,13 @@ FORMAT_NAME = "calibration monitor session"
 VERSION = 1
 #: A session of every column of a wide file has some ten kilobytes.
 LARGEST = 1_000_000
+#: Other files that were in use; with labels of a file of their own the scores alone are named too.
+LISTS = ("sample", "corrections", "population", "labels", "scores")
 SHA256 = Pattern("[0-9a-f]{64}", "a SHA-256: 64 hexadecimal digits")
 VIEW = Pattern("[a-z_]{1,30}", "the name of a page, in small letters")
 _DATA: dict[str, Kind] = {"sha256": SHA256, "filename": Text(), "rows": Whole(0, 2**53)}
 _LIST: dict[str, Kind] = {
-    "kind": OneOf(("sample", "corrections", "population")),
+    "kind": OneOf(LISTS),
     "filename": Text(),
     "sha256": SHA256,
 }
@@ -42,7 +44,7 @@ class NotASession(InputError):
 
 @dataclass(frozen=True)
 class ListUsed:
-    """A list that was in use: its ``kind`` ("sample", "corrections", "population"), name and SHA-256."""
+    """Another file that was in use: its ``kind``, one of LISTS, name and SHA-256."""
 
     kind: str
     filename: str
@@ -53,7 +55,8 @@ class ListUsed:
 class Session:
     """How one file was read and judged.
 
-    ``sha256``, ``filename`` and ``rows`` (kept ones) are those of the data; ``choices`` what the user said about the
+    ``sha256``, ``filename`` and ``rows`` (kept ones) are those of the data (with labels joined from another file, the
+    fingerprint of both); ``choices`` what the user said about the
     file, without limits of size, and ``roles`` the columns that followed, guessed ones too; ``lists`` were in use, and
     their contents are not stored; ``analysed`` and ``view``: was there a verdict, and which page was open.
     """
@@ -107,8 +110,8 @@ class Session:
             )
         data_ = _values("data", top["data"], _DATA)
         lists = top["lists"]
-        if not isinstance(lists, list) or len(lists) > 3:
-            raise _refused("lists", lists, "a list of at most 3 lists that were brought back")
+        if not isinstance(lists, list) or len(lists) > len(LISTS):
+            raise _refused("lists", lists, f"a list of at most {len(LISTS)} files that were in use")
         return cls(
             **data_,
             choices=_choices(top["choices"]),

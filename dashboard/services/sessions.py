@@ -23,14 +23,16 @@ from calcore.session import (
 )
 from calcore.settings import Settings
 from dashboard.services.comparing import available
+from dashboard.services.late_labels import joined_again
 from dashboard.services.results import analysis
 from dashboard.state import AppState, Notice, get_state
-from dashboard.wording import count, listed, rows
+from dashboard.wording import listed, rows
 
 LIST_WORDS = {
     "sample": "the random sample that was checked, on Compare",
     "corrections": "the corrected labels, on Label noise",
     "population": "the sample of the population, on Data",
+    "labels": "these labels, on Data",
 }
 
 
@@ -45,6 +47,9 @@ def session_of(state: AppState, view: str) -> Session:
     ]
     if state.pool is not None:
         lists.append(ListUsed("population", state.pool.report.filename, state.pool.report.sha256))
+    if state.late is not None and state.late.joined is not None:
+        for kind, part in (("labels", state.late.parsed), ("scores", state.late.scores)):
+            lists.append(ListUsed(kind, part.filename, part.sha256))
     looked = replace(state.looked, exported=state.export_choice)
     if looked.compared is None and state.latest_comparison is not None:
         looked = replace(looked, compared=state.latest_comparison[-2], ranked_on=state.latest_comparison[-1])
@@ -154,6 +159,8 @@ def _apply_session(state: AppState, session: Session) -> str | None:
             if not said
             else f"Session opened for {session.filename}, except for this:"
         )
+    elif _scores_of(session, state.parsed):
+        title = f"Session opened for {session.filename} without its labels: bring them, and all is as it was."
     else:
         title = (
             f"This is not the file of the session: that one was {session.filename} ({rows(session.rows)}, SHA-256 "
@@ -161,6 +168,11 @@ def _apply_session(state: AppState, session: Session) -> str | None:
         ) + ("Its settings are used where they fit." if said else "All its settings fit and are used.")
     state.notice = Notice(title, tuple(said), good=same and not said)
     return session.view if state.analysed else "data"
+
+
+def _scores_of(session: Session, parsed: Parsed) -> bool:
+    """Are these the scores that labels of another file were joined to?"""
+    return any(one.kind == "scores" and one.sha256 == parsed.sha256 for one in session.lists)
 
 
 def _read_as(state: AppState, session: Session, same: bool) -> list[str]:
@@ -172,8 +184,12 @@ def _read_as(state: AppState, session: Session, same: bool) -> list[str]:
     layout = session.choices.format
     if layout != state.choices.format:
         try:
-            parsed = ingest.parse(state.data, state.filename, layout)
+            parsed, late = ingest.parse(state.data, state.filename, layout), state.late
+            if late is not None:
+                late = joined_again(late, parsed, state.data)
+                parsed = parsed if late.joined is None else late.joined.parsed
             ingest.interpret(parsed, Choices(format=layout))
+            state.late = late
         except InputError as error:
             parsed, layout = state.parsed, state.choices.format
             said.append(f"layout of the file: {str(error).rstrip('.')}; it is read as it was.")
@@ -201,6 +217,8 @@ def _keep_lists(state: AppState, session: Session) -> list[str]:
     here = {one.sha256 for one in (state.sample, state.corrections) if one is not None}
     if state.pool is not None:
         here.add(state.pool.report.sha256)
+    if state.late is not None and state.late.joined is not None:
+        here.add(state.late.parsed.sha256)
     wanted = {one.sha256 for one in session.lists}
     state.sample = state.sample if state.sample and state.sample.sha256 in wanted else None
     state.corrections = (
@@ -210,7 +228,7 @@ def _keep_lists(state: AppState, session: Session) -> list[str]:
     return [
         f"{one.filename} (SHA-256 {one.sha256[:12]}) is not in a session file: bring back {LIST_WORDS[one.kind]}."
         for one in session.lists
-        if one.sha256 not in here
+        if one.sha256 not in here and one.kind != "scores"
     ]
 
 
@@ -276,7 +294,7 @@ def _apply_link(state: AppState, link: Link) -> str | None:
 def session_words(session: Session) -> str:
     """What a session file would hold, in words."""
     said = "Settings only, never rows: bring the data file along."
-    if session.lists:
-        names = listed([one.filename for one in session.lists], 3)
-        said += f" {names} {'is' if len(session.lists) == 1 else 'are'} not in it either, only {count(len(session.lists))} SHA-256."
+    names = [one.filename for one in session.lists if one.kind != "scores"]
+    if names:
+        said += f" {listed(names, 3)} {'is' if len(names) == 1 else 'are'} not in it either: bring {'it' if len(names) == 1 else 'them'} too."
     return said

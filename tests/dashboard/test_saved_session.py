@@ -17,6 +17,8 @@ from tests.dashboard.conftest import ROOT, csv_bytes, messages, of_file, upload
 from tests.dashboard.lists import as_csv, bring, filled, noisy, the_list
 from tests.dashboard.test_label_meanings import opened
 from tests.dashboard.test_several_scores import classes
+from tests.dashboard.test_ties_and_late_labels import bring as bring_labels
+from tests.dashboard.test_ties_and_late_labels import games, two_files
 from tests.dashboard.test_views import go
 from tests.dashboard.weak_files import PRIOR, weak_file
 
@@ -364,3 +366,35 @@ def test_the_sample_comes_back_from_the_landing_page(app):
     assert again.session_state["calcore"].settings.tolerance == 0.04
     assert again.session_state["calcore"].settings.measure_on == "audit"
     assert verdict(again) == before
+
+
+@pytest.mark.slow
+def test_labels_of_another_file_are_asked_for_and_then_all_is_as_it_was(app):
+    scores, labels = two_files()
+    upload(app, scores)
+    bring_labels(app, labels)
+    app.button(key="analyse").click().run()
+    before, file = verdict(app), saved(app)
+    again = fresh()
+    open_session(again, file)
+    upload(again, scores)
+    assert "without its labels" in said(again)
+    assert "labels.csv" in said(again)
+    assert "scores.csv (SHA" not in said(again)
+    assert not again.session_state["calcore"].analysed
+    bring_labels(again, labels)
+    assert not again.exception
+    assert "read, judged and shown as it was" in said(again)
+    assert verdict(again) == before
+    assert again.session_state["calcore"].choices == app.session_state["calcore"].choices
+    assert saved(again) == file
+
+
+@pytest.mark.slow
+def test_what_ties_count_as_comes_back(app):
+    _, data = games()
+    upload(app, data)
+    of_file(app, "radio", "question").set_value("half").run()
+    app.button(key="analyse").click().run()
+    comes_back_as_it_was(app, data, True)
+    assert app.session_state["calcore"].choices.label_mapping.half == ("0.5",)

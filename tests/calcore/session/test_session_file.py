@@ -30,7 +30,7 @@ calibrators = st.lists(st.sampled_from(list(REGISTRY)), max_size=5, unique=True)
 roles = st.builds(
     Roles, **{f.name: names for f in fields(Roles) if f.name != "groups"}, groups=many
 )  # fmt: skip
-mappings = st.none() | st.builds(LabelMapping, many, many, many)
+mappings = st.none() | st.builds(LabelMapping, many, many, many, many)
 choices = st.builds(
     Choices,
     format=st.builds(
@@ -76,7 +76,10 @@ looked = st.builds(
     exported=st.sampled_from([None, *REGISTRY]),
 )
 lists = st.lists(
-    st.builds(ListUsed, st.sampled_from(["sample", "corrections", "population"]), texts, shas), max_size=3
+    st.builds(
+        ListUsed, st.sampled_from(["sample", "corrections", "population", "labels", "scores"]), texts, shas
+    ),
+    max_size=3,
 ).map(tuple)
 sessions = st.builds(
     Session, shas, texts, st.integers(0, 10**9), choices, roles, judged, looked, lists, st.booleans(),
@@ -199,7 +202,7 @@ def test_a_torn_file_is_refused(session, data):
         (("data", "rows"), -1, "whole number"),
         (("data", "filename"), "x" * 2000, "at most 1,000 characters"),
         (("view",), "../secret", "name of a page"),
-        (("lists",), [{}] * 4, "at most 3"),
+        (("lists",), [{}] * 6, "at most 5"),
         (("more",), 1, '"more" that is not known'),
     ],
 )  # fmt: skip
