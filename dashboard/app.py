@@ -4,8 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.components.saved_session import follow_link, notice
 from dashboard.components.sidebar import sidebar
 from dashboard.services import freeze_libraries
+from dashboard.state import remember_looked
 
 # a local picture: icons of pages would be fetched from outside as favicons
 ICON = str(Path(__file__).parent / "images" / "icon.png")
@@ -25,5 +27,8 @@ page = st.navigation(
         st.Page("views/learn.py", title="Learn", icon=":material/school:"),
     ]
 )
-sidebar()
+follow_link()
+remember_looked()
+sidebar(page.url_path or "data")
+notice()
 page.run()

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calcore.ingest import Choices, Ingested, Joined, Parsed, Returned
+from calcore.session import Link, Looked, Session
 from calcore.settings import Settings
 
 _KEY = "calcore"
@@ -23,6 +24,15 @@ class LateLabels:
     parsed: Parsed
     scores: Parsed
     joined: Joined | None = None
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What became of a session or a link that was opened; ``good`` where everything of it is used."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    good: bool = True
 
 
 @dataclass
@@ -45,11 +55,26 @@ class AppState:
     analysed: bool = False
     latest_comparison: tuple[Any, ...] | None = None
     export_choice: str | None = None
+    #: What the pages were looked at with, and the subgroups that the reliability page offers.
+    looked: Looked = field(default_factory=Looked)
+    group_names: tuple[str, ...] = ()
+    #: A session file or a link that was opened before the file that it is for.
+    waiting: Session | Link | None = None
+    #: It was used for another file already: only its own is still waited for.
+    waits_for_own: bool = False
+    notice: Notice | None = None
+    link_read: bool = False
+    #: Counts what was opened: widgets made after it start with what it brought.
+    turn: int = 0
     results: OrderedDict[tuple[Any, ...], Any] = field(default_factory=OrderedDict)
 
     def key(self, name: str) -> str:
         """The key of a widget that belongs to the open file: another file starts with fresh ones."""
-        return f"{name}-{self.parsed.sha256[:8]}" if self.parsed is not None else name
+        return self.fresh(f"{name}-{self.parsed.sha256[:8]}" if self.parsed is not None else name)
+
+    def fresh(self, name: str) -> str:
+        """The key of a widget that starts anew once a session or a link was opened."""
+        return f"{name}-{self.turn}" if self.turn else name
 
     def remember(self, key: tuple[Any, ...], value: Any) -> Any:
         self.results[key] = value
@@ -72,9 +97,50 @@ def forget_file() -> None:
     """Drop the file and everything derived from it; what the user set about judging stays."""
     old = get_state().settings
     kept = Settings(tolerance=old.tolerance, bins=old.bins, min_mass=old.min_mass)
-    st.session_state[_KEY] = AppState(settings=kept)
+    st.session_state[_KEY] = AppState(
+        settings=kept,
+        waiting=get_state().waiting,
+        waits_for_own=get_state().waits_for_own,
+        notice=get_state().notice
+        if get_state().waiting is not None and not get_state().waits_for_own
+        else None,
+        link_read=get_state().link_read,
+        turn=get_state().turn,
+    )
 
 
 def change_settings(**changes: Any) -> None:
     state = get_state()
+    if changes.get("labels", state.settings.labels) != state.settings.labels:
+        # other calibrators are offered for other labels
+        state.looked = replace(state.looked, compared=None)
     state.settings = replace(state.settings, **changes)
+
+
+#: The widgets that set a field of Looked; that of the subgroup holds a place in ``group_names``.
+_LOOKED_WIDGETS = {
+    "strategy": "strategy",
+    "reliability_bins": "bins",
+    "calibrators": "overlaid",
+    "group": "reliability-group",
+    "find": "group-search",
+    "wlmc_form": "wlmc-form",
+    "compared": "compared",
+    "ranked_on": "ranked-on",
+}
+
+
+def remember_looked() -> None:
+    """Keep what the widgets say: Streamlit forgets those of a page once another one is open."""
+    state = get_state()
+    changes: dict[str, Any] = {}
+    for name, key in _LOOKED_WIDGETS.items():
+        if state.fresh(key) in st.session_state:
+            value = st.session_state[state.fresh(key)]
+            changes[name] = tuple(value) if isinstance(value, list) else value
+    group = changes.get("group")
+    if group is not None:
+        changes["group"] = state.group_names[group] if group < len(state.group_names) else None
+    changes = {name: value for name, value in changes.items() if value is not None or name == "group"}
+    state.looked = replace(state.looked, **changes)
+    state.export_choice = st.session_state.get(state.fresh("export-name"), state.export_choice)

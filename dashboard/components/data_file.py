@@ -12,6 +12,7 @@ from calcore.ingest import FileFormat, Ingested, Question, answer
 from calcore.verdicts import data_line
 from dashboard import services
 from dashboard.components.page import problem
+from dashboard.components.saved_session import after_loading
 from dashboard.components.text import escape
 from dashboard.state import AppState, get_state
 
@@ -57,6 +58,7 @@ def uploader() -> None:
         return
     st.session_state["parsed-upload"] = upload.file_id
     assert get_state() is not state
+    after_loading()
     st.rerun()
 
 

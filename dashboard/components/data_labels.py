@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from calcore.errors import InputError
 from calcore.meanings import MEANINGS, PAIRED, guessed_sources, source_values
 from calcore.observation import ObservationModel
 from dashboard import services
@@ -88,7 +89,10 @@ def _sources(state: AppState, model: type[ObservationModel]) -> tuple[str, ...]:
     assert state.ingested is not None
     if state.ingested.roles.source is None:
         return ()
-    values, guessed = source_values(state.ingested), guessed_sources(state.ingested, model)
+    try:
+        values, guessed = source_values(state.ingested), guessed_sources(state.ingested, model)
+    except InputError:  # a question about the file is open, and the page asks it
+        return state.settings.source_values
     said = state.settings.source_values
     if len(said) == len(model.sources) and set(said) <= set(values):
         guessed = said
@@ -117,6 +121,8 @@ def _share(state: AppState, name: str, value: float | None) -> float | None:
         key=state.key(name),
         help=help_text,
     )
+    if given is not None and value is not None and abs(given / 100 - value) < 1e-12:
+        return value  # a share that was not typed here stays as it is to the last digit
     return None if given is None else given / 100
 
 

@@ -9,6 +9,7 @@ from calcore.ingest import JoinColumns
 from dashboard import services
 from dashboard.components.data_file import TYPES
 from dashboard.components.page import problem
+from dashboard.components.saved_session import after_loading
 from dashboard.components.text import escape
 from dashboard.state import AppState, LateLabels
 
@@ -47,6 +48,8 @@ def _drop(state: AppState) -> None:
         services.load_labels(upload.getvalue(), upload.name)
     except InputError as error:
         st.session_state["labels-problem"] = str(error)
+    else:
+        after_loading(only_own=True)
     st.rerun()
 
 
@@ -90,6 +93,7 @@ def _columns(state: AppState, late: LateLabels) -> str | None:
         except InputError as error:
             failed = str(error)
         else:
+            after_loading(only_own=True)
             st.rerun()
     if right.button("Remove these labels", key="forget-labels"):
         services.forget_labels()

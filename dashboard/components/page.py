@@ -41,15 +41,19 @@ def require_analysis() -> Analysis:
     state = get_state()
     if state.ingested is None:
         st.info(
-            "No data yet. Drop a file of scores, or look at the sample first.", icon=":material/upload_file:"
+            "No data yet. Drop a file of scores, or look at the sample first. If the page was reloaded: that forgets the "
+            "file; a session that was saved brings its settings back on Data.",
+            icon=":material/upload_file:",
         )
         left, right = st.columns(2)
         left.page_link(VIEWS["data"], label="Go to Data", icon=":material/upload_file:")
         if right.button("Try the sample", key="sample-from-guard"):
             services.load_sample()
-            state = get_state()
-            state.analysed = True
-            st.rerun()
+            view = services.apply_waiting(only_own=True)
+            if view is None:
+                get_state().analysed = True
+                st.rerun()
+            st.switch_page(VIEWS.get(view, VIEWS["overview"]))
         st.stop()
     if not state.analysed:
         st.info(
@@ -156,7 +160,7 @@ def measured_on(found: Analysis) -> None:
         list(options),
         format_func=options.__getitem__,
         default=settings.measure_on,
-        key="measure-on",
+        key=get_state().fresh("measure-on"),
         required=True,
     )
     if picked != settings.measure_on:

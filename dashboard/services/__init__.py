@@ -91,6 +91,14 @@ from dashboard.services.returned import (
     take_corrections,
     take_sample,
 )
+from dashboard.services.sessions import (
+    apply_waiting,
+    follow_link,
+    link_of,
+    open_session,
+    session_of,
+    session_words,
+)
 from dashboard.services.suspicious import Suspicious, suspicious_csv, suspicious_of
 
 __all__ = [
@@ -103,6 +111,7 @@ __all__ = [
     "ScoreColumns",
     "Suspicious",
     "analysis",
+    "apply_waiting",
     "arithmetic_of",
     "audit_of",
     "audited_flip_rates",
@@ -128,6 +137,7 @@ __all__ = [
     "families",
     "families_ready",
     "folds_of",
+    "follow_link",
     "forget_corrections",
     "forget_labels",
     "forget_sample",
@@ -143,6 +153,7 @@ __all__ = [
     "join",
     "latest_comparison",
     "left_out",
+    "link_of",
     "lists_in_use",
     "load",
     "load_labels",
@@ -151,6 +162,7 @@ __all__ = [
     "maxima_of",
     "measured_words",
     "numbers_of",
+    "open_session",
     "own_lesson",
     "platt_by_hand_of",
     "pool_in_use",
@@ -170,6 +182,8 @@ __all__ = [
     "score_columns_of",
     "scored_table",
     "sensitivity_of",
+    "session_of",
+    "session_words",
     "suspicious_csv",
     "suspicious_of",
     "take_corrections",

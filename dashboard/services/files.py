@@ -85,9 +85,10 @@ def reparse(choices: Choices) -> None:
             parsed = late.joined.parsed
         elif joined:  # a role may be played by the column that is gone
             choices = replace(choices, roles=None)
+    looked = state.looked
     _start(data, parsed, choices)
     state = get_state()
-    state.settings = settings
+    state.settings, state.looked = settings, looked
     state.sample, state.corrections = (
         lists  # of the same file: whether they still fit is looked at where they are used
     )

@@ -31,16 +31,21 @@ from dashboard.state import get_state
 
 def chosen(found: Analysis) -> tuple[tuple[str, ...], str]:
     """The calibrators to compare, the reference first, and what they are sorted by."""
+    state = get_state()
+    looked = state.looked
     left, right = st.columns([3, 1])
+    offered = services.available(found)
+    before = services.usual(found) if looked.compared is None else looked.compared
     names = left.multiselect(
         "Calibrators",
-        list(services.available(found)),
-        default=list(services.usual(found)),
+        list(offered),
+        default=[name for name in before if name in offered],
         format_func=lambda name: REGISTRY[name].title,
-        key="compared",
+        key=state.fresh("compared"),
     )
     options = [kind for kind in RANKED_ON if kind != "MC" or found.evidence.membership is not None]
-    ranked_on = right.selectbox("Sorted by", options, key="ranked-on")
+    place = options.index(looked.ranked_on) if looked.ranked_on in options else 0
+    ranked_on = right.selectbox("Sorted by", options, index=place, key=state.fresh("ranked-on"))
     return tuple(dict.fromkeys(["Identity", *names])), ranked_on
 
 

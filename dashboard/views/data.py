@@ -6,7 +6,14 @@ import streamlit as st
 
 from calcore.errors import InputError
 from dashboard import services
-from dashboard.components import data_file, data_labels, data_roles, data_scores, late_labels
+from dashboard.components import (
+    data_file,
+    data_labels,
+    data_roles,
+    data_scores,
+    late_labels,
+    saved_session,
+)
 from dashboard.components.page import VIEWS, head, problem
 from dashboard.state import get_state
 
@@ -23,12 +30,14 @@ def landing() -> None:
     if st.button("Try the sample", icon=":material/play_arrow:", key="sample"):
         with st.spinner("Training a small random forest on handwritten digits"):
             services.load_sample()
+        saved_session.after_loading(only_own=True)
         get_state().analysed = True
         st.switch_page(VIEWS["overview"])
     st.caption(
         "The sample: 899 random-forest scores on handwritten digits, 30 % of the labels flipped, the true label as "
         "an audit column."
     )
+    saved_session.returning()
     with st.expander("What should the file look like?", icon=":material/description:"):
         st.write(
             "CSV, TSV, text or Parquet, one row a case. A score between 0 and 1, a label, and any columns that name "

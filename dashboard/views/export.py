@@ -42,7 +42,7 @@ def page() -> None:
         names,
         index=names.index(suggestion) if suggestion in names else 0,
         format_func=lambda one: REGISTRY[one].title,
-        key="export-name",
+        key=get_state().fresh("export-name"),
     )
     entry = result.entry(name)
     try:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from calcore.calibrators import REGISTRY
 from calcore.errors import InputError
+from calcore.session import STRATEGIES
 from dashboard import services
 from dashboard import wording as w
 from dashboard.charts.binless import corp_chart, decision_chart
@@ -13,42 +14,52 @@ from dashboard.charts.reliability import reliability_chart
 from dashboard.components.number_table import number_table
 from dashboard.components.page import assumptions, draw, head, measured_on, problem, require_analysis
 from dashboard.services import Analysis
+from dashboard.state import get_state
 
 
 def controls(found: Analysis) -> tuple[str, int, list[str], int | None]:
+    state = get_state()
+    looked = state.looked
     left, right = st.columns(2)
     strategy = left.segmented_control(
         "Bins of",
-        ["width", "mass", "isotonic"],
+        STRATEGIES,
         format_func={
             "width": "equal width",
             "mass": "equal number of rows",
             "isotonic": "no bins: isotonic",
         }.__getitem__,
-        default="width",
-        key="strategy",
+        default=looked.strategy,
+        key=state.fresh("strategy"),
         required=True,
     )
     bins = right.slider(
-        "Number of bins", 2, 40, found.settings.bins, key="bins", disabled=strategy == "isotonic"
+        "Number of bins",
+        2,
+        40,
+        looked.reliability_bins or found.settings.bins,
+        key=state.fresh("bins"),
+        disabled=strategy == "isotonic",
     )
     names = list(services.available(found))
     chosen = left.multiselect(
         "Calibrators",
         names,
-        default=["Identity"],
+        default=[name for name in looked.calibrators if name in names],
         format_func=lambda name: REGISTRY[name].title,
-        key="overlaid",
+        key=state.fresh("overlaid"),
         help="Each is drawn at predictions for rows that it was not fitted on.",
     )
     member = found.measured.membership
     group_names = () if member is None else member.names
     groups: list[int | None] = [None, *range(len(group_names))]
+    state.group_names = tuple(group_names)
     group = right.selectbox(
         "Subgroup",
         groups,
+        index=1 + group_names.index(looked.group) if looked.group in group_names else 0,
         format_func=lambda g: "Everyone" if g is None else group_names[g],
-        key="reliability-group",
+        key=state.fresh("reliability-group"),
         disabled=len(groups) == 1,
     )
     return strategy or "width", bins, chosen or ["Identity"], group

@@ -7,6 +7,7 @@ import streamlit as st
 from calcore.calibrators import REGISTRY
 from calcore.errors import InputError
 from calcore.metrics import EVERYONE
+from calcore.session import PATCHED
 from dashboard import services
 from dashboard import wording as w
 from dashboard.charts.groups import group_error_bars
@@ -16,7 +17,7 @@ from dashboard.charts.trajectory import trajectory_chart
 from dashboard.components.page import VIEWS, assumptions, draw, head, measured_on, problem, require_analysis
 from dashboard.components.text import escape
 from dashboard.services import Analysis
-from dashboard.state import change_settings
+from dashboard.state import change_settings, get_state
 
 
 def summary(found: Analysis) -> None:
@@ -67,19 +68,16 @@ def cell_rows(found: Analysis, group: int, place: int) -> None:
         )
 
 
-METHODS = ("PatchedWLMC", "WLMC")
-
-
 def correction(found: Analysis) -> None:
     """What WLMC would change: its rounds, and the heatmap before and after on rows that it was not fitted on."""
-    audit = services.audit_of(found)
+    audit, state = services.audit_of(found), get_state()
     with st.expander("What correcting subgroups would change (WLMC)", icon=":material/build:"):
         name = st.segmented_control(
             "Form",
-            METHODS,
+            PATCHED,
             format_func=lambda one: REGISTRY[one].title,
-            default=METHODS[0],
-            key="wlmc-form",
+            default=state.looked.wlmc_form,
+            key=state.fresh("wlmc-form"),
             required=True,
         )
         st.caption(REGISTRY[name].summary)
@@ -112,7 +110,7 @@ def page() -> None:
         10.0,
         100 * found.settings.min_mass,
         0.5,
-        key="min-mass",
+        key=get_state().fresh("min-mass"),
     )
     if abs(smallest / 100 - found.settings.min_mass) > 1e-12:
         change_settings(min_mass=smallest / 100)
@@ -129,7 +127,10 @@ def page() -> None:
         group_error_bars(audit.groups, reference=audit.error.value, basis=services.measured_words(found)),
         key="group-bars",
     )
-    search = st.text_input("Find a subgroup", key="group-search", placeholder="part of a name")
+    state = get_state()
+    search = st.text_input(
+        "Find a subgroup", state.looked.find, key=state.fresh("group-search"), placeholder="part of a name"
+    )
     event = draw(
         cell_heatmap(audit.cells, search=search or "", tolerance=audit.tolerance),
         key="cell-heatmap",

@@ -148,6 +148,17 @@ def test_which_group_is_which_is_asked_and_not_guessed_from_the_order_of_rows(ap
     assert app.button(key="analyse").disabled
 
 
+def test_which_group_is_which_waits_for_an_open_question(app):
+    lines = weak_file("uu").decode().splitlines()
+    percent = [f"{100 * float(line.split(',')[0]):.3f},{line.split(',', 1)[1]}" for line in lines[1:] if line]
+    upload(app, "\n".join([lines[0], *percent, ""]).encode())
+    of_file(app, "selectbox", "role-source").set_value("source").run()
+    of_file(app, "toggle", "more-kinds").set_value(True).run()
+    of_file(app, "radio", "labels-mean").set_value("uu").run()
+    assert not app.exception
+    assert app.button(key="analyse").disabled
+
+
 def test_a_pool_that_lacks_a_later_subgroup_column_is_left_aside(app):
     lines = weak_file("uu").decode().splitlines()
     data = "\n".join([lines[0] + ",age", *(f"{line},{i % 3}" for i, line in enumerate(lines[1:]) if line)])

@@ -9,10 +9,7 @@ from dataclasses import FrozenInstanceError, replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
-<<<<<<< HEAD
-=======
 import pandas as pd
->>>>>>> store
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,8 +128,6 @@ def test_numpy_numbers_are_numbers(store, stream, dataset):
     assert math.isnan(found["d"][0])
 
 
-<<<<<<< HEAD
-=======
 def test_counts_of_numpy_and_times_of_pandas(store, stream, dataset):
     time = pd.Timestamp("2025-03-01 12:00:00.123456789", tz="Europe/Berlin")
     record = batch(rows=np.int64(100), labelled=np.int32(40), start=time, end=None)
@@ -144,7 +139,6 @@ def test_counts_of_numpy_and_times_of_pandas(store, stream, dataset):
         store.add_run(stream, dataset, {}, [batch(start=pd.NaT)])
 
 
->>>>>>> store
 @pytest.mark.parametrize(
     "document, why", [({1: 2}, "no text"), ({"a": {1}}, "a set"), ([1], "an object"), ({"a": AT}, "datetime")]
 )
