@@ -11,7 +11,7 @@ from scipy import stats
 
 from calcore.metrics.binning import Bins
 from calcore.metrics.uncertainty import Z
-from calcore.ranking import FEWEST_AUDITED
+from calcore.ranking import FEWEST
 from calcore.sums import sum_by
 from calcore.validation import Floats, fraction, whole_number
 
@@ -34,7 +34,7 @@ def sample_size(precision: float, population: int, rate: float = 0.5) -> int:
     rate = fraction(rate, "the expected event rate")
     infinite = Z**2 * rate * (1 - rate) / precision**2
     needed = math.ceil(infinite / (1 + (infinite - 1) / population) - 1e-9)
-    return min(max(needed, FEWEST_AUDITED), population)
+    return min(max(needed, FEWEST), population)
 
 
 def rows_for_average_gap(scores: Floats, gap: float, bins: int = 10) -> int:

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 from calcore.evidence import Evidence
 from calcore.observation import Clean, Noisy
+from calcore.wording import rows
 
-#: Fewer clean audit labels than this rank nothing.
-FEWEST_AUDITED = 30
+#: Fewer labels than this rank nothing.
+FEWEST = 30
 
 
 @dataclass(frozen=True)
 class RankingBasis:
     """What the comparison measured on, and whether that allows a ranking.
 
-    ``case`` is one of "clean", "audit", "rates given", "rates estimated", "weak", "noisy", "contradiction"; ``ranked`` is
+    ``case`` is one of "clean", "audit", "rates given", "rates estimated", "weak", "noisy", "contradiction", "few"; ``ranked`` is
     "yes", "indicative" or "no"; ``sentence`` says why.
     """
 
@@ -30,13 +31,13 @@ def ranking_basis(evidence: Evidence, audit: Evidence | None, *, complete: bool 
     ``complete`` is False where rows of the random sample were left unchecked.
     """
     model = evidence.model
-    if audit is not None and (audit.n < FEWEST_AUDITED or not 0 < audit.base_rate < 1):
+    if audit is not None and (audit.n < FEWEST or not 0 < audit.base_rate < 1):
         classes = "both classes" if 0 < audit.base_rate < 1 else "one class"
         return RankingBasis(
             "audit",
             "no",
             f"Not ranked: the clean audit sample has {audit.n:,} rows of {classes}; "
-            f"at least {FEWEST_AUDITED} rows with both outcomes are needed.",
+            f"at least {FEWEST} rows with both outcomes are needed.",
         )
     if audit is not None and not complete:
         return RankingBasis(
@@ -55,6 +56,13 @@ def ranking_basis(evidence: Evidence, audit: Evidence | None, *, complete: bool 
             "no",
             f"Not ranked: the stated rates or prior contradict the data, {100 * evidence.base_rate:.0f} % of rows would "
             "have to be positive.",
+        )
+    if evidence.n < FEWEST or (isinstance(model, Clean) and not 0 < evidence.base_rate < 1):
+        classes = "" if 0 < evidence.base_rate < 1 else " of one class"
+        return RankingBasis(
+            "few",
+            "no",
+            f"Not ranked: the file has {rows(evidence.n)}{classes}; at least {FEWEST} rows with both outcomes are needed.",
         )
     if isinstance(model, Clean):
         return RankingBasis("clean", "yes", f"Ranked on {evidence.n:,} labels taken to be the outcomes.")

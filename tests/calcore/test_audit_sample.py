@@ -9,7 +9,7 @@ from calcore.audit import audit
 from calcore.audit_sample import draw, fingerprint, rows_for_average_gap, sample_size, seed_of
 from calcore.errors import InputError
 from calcore.observation import Clean
-from calcore.ranking import FEWEST_AUDITED
+from calcore.ranking import FEWEST
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from calcore.ranking import FEWEST_AUDITED
         (0.02, 10**9, 0.5, 2401),
         (0.05, 2000, 0.5, 323),  # 384.1 / (1 + 383.1 / 2000) = 322.4
         (0.05, 10**9, 0.1, 139),
-        (0.2, 10**9, 0.5, FEWEST_AUDITED),  # 25 would not be ranked on
+        (0.2, 10**9, 0.5, FEWEST),  # 25 would not be ranked on
         (0.005, 400, 0.5, 396),  # 38,415 without an end to the rows
         (0.05, 12, 0.5, 12),
     ],
