@@ -68,7 +68,9 @@ def save_and_share(view: str) -> None:
             st.caption(escape(services.session_words(session)))
         st.markdown("**Link to these settings**")
         st.code(_address(view) + "?" + services.link_of(state, view), language=None, wrap_lines=True)
-        st.caption("It holds no data, and not which column is what: a session has that.")
+        st.caption(
+            "It holds no rows, at most the name of a subgroup that is looked at; which column is what is in a session only."
+        )
         _open_session("Open session", "open-session")
 
 
