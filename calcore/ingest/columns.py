@@ -212,6 +212,8 @@ class Columns:
     weight: np.ndarray | None
     time: np.ndarray | None
     groups: pd.DataFrame
+    #: Rows whose label is a tie that is left out: none will come for them. None where there are no such rows.
+    left_out: np.ndarray | None = None
     #: Scores of rival models by column, in [0, 1], NaN where there is none.
     rivals: Mapping[str, np.ndarray] = field(default_factory=dict)
     _unit: Callable[[], np.ndarray] | None = field(default=None, repr=False)

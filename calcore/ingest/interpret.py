@@ -108,6 +108,7 @@ def interpret(parsed: Parsed, choices: Choices | None = None) -> Ingested:
         weight=kept(weight),
         time=kept(time),
         groups=_frame(reading.groups, parsed.rows, keep),
+        left_out=kept(_left_out(by_role.get("label"), label)),
         rivals={name: kept(values) for name, values in rivals.items()},
         _unit=None if unit is None else partial(_units, unit, keep),
         _line=partial(_lines, parsed, keep),
@@ -116,6 +117,14 @@ def interpret(parsed: Parsed, choices: Choices | None = None) -> Ingested:
     if mapping is not None and tied_option(mapping) is not None:
         report = replace(report, tied=int((tied_rows(by_role["label"].categories) & reading.keep).sum()))
     return Ingested(table, report, roles, typed, reading.open)
+
+
+def _left_out(column: Column | None, label: np.ndarray | None) -> np.ndarray | None:
+    """Rows whose label is a tie that counts as none, (n,); None where there are none."""
+    if column is None or label is None:
+        return None
+    left_out = tied_rows(column.categories) & np.isnan(label)
+    return left_out if left_out.any() else None
 
 
 def _kept(values: Any, keep: np.ndarray | None) -> Any:

@@ -34,6 +34,7 @@ def batches_of_file(
         time=columns.time,
         column=column,
         weight=columns.weight,
+        unlabelled=columns.left_out,
         basis=basis,
         prefix=f"{ingested.report.sha256[:12]}:",
         earlier=earlier,

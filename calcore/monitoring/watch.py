@@ -87,13 +87,15 @@ def measure_batches(
     time: NDArray[np.datetime64] | None = None,
     column: pd.Series | None = None,
     weight: Floats | None = None,
+    unlabelled: NDArray[np.bool_] | None = None,
     basis: str | None = None,
     prefix: str = "",
     earlier: Sequence[BatchResult] = (),
 ) -> tuple[tuple[BatchResult, ...], Plan, int]:
     """Every batch of ``score`` (n,) measured on the rows of ``evidence`` that fall into it, or estimated.
 
-    ``evidence`` is of some of the n rows (``evidence.row`` says which); the others have no label yet. ``earlier`` are
+    ``evidence`` is of some of the n rows (``evidence.row`` says which); the others have no label yet, or, where
+    ``unlabelled`` (n,), will never have one: a batch is complete without them. ``earlier`` are
     results of batches that are not here, which the reference period may be among. Returns the results, the plan
     with its ``centre`` settled, and how many rows had no place in a batch.
     """
@@ -118,9 +120,9 @@ def measure_batches(
             reference = _reference((*earlier, *results), plan)
         entries = order[edges[j] : edges[j + 1]]
         known = reference if reference is not None and _judges(reference, plan, batch) else None
-        results.append(
-            _measured(plan, batch, evidence, entries, int(labelled[batch.rows].sum()), known, basis)
-        )
+        never = 0 if unlabelled is None else int((unlabelled & ~labelled)[batch.rows].sum())
+        counts = int(labelled[batch.rows].sum()), len(batch) - never
+        results.append(_measured(plan, batch, evidence, entries, *counts, known, basis))
     if reference is None:
         reference = _reference((*earlier, *results), plan)
     if reference is not None:
@@ -150,10 +152,11 @@ def _measured(
     evidence: Evidence,
     entries: NDArray[np.int64],
     labelled: int,
+    expected: int,
     reference: Reference | None,
     basis: str | None,
 ) -> BatchResult:
-    """A batch measured on the ``entries`` of the evidence, or why it is not."""
+    """A batch measured on the ``entries`` of the evidence, or why it is not; ``expected`` labels complete it."""
     if not labelled:
         return unmeasured(batch, 0, "no labels", "no labels yet")
     if not batch.complete:
@@ -178,7 +181,7 @@ def _measured(
         )
     except InputError as error:
         return unmeasured(batch, labelled, "too few", str(error))
-    share = labelled / len(batch)
+    share = labelled / expected
     if share < plan.complete:
         reason = (
             f"labels of {100 * share:.0f} % of the rows so far, and those that come early may differ: not in the test "

@@ -32,7 +32,9 @@ def test_enough_rows_of_both_classes_rank():
     assert ranking_basis(RECORDED, audit).ranked == "yes"
 
 
-@pytest.mark.parametrize("n, positives, words", [(3, 1, "has 3 rows;"), (200, 0, "has 200 rows of one class")])
+@pytest.mark.parametrize(
+    "n, positives, words", [(3, 1, "has 3 rows;"), (200, 0, "has 200 rows of one class")]
+)
 def test_a_handful_of_outcomes_or_one_class_ranks_nothing(n, positives, words):
     found = ranking_basis(Clean().evidence(np.linspace(0, 1, n), np.arange(n) < positives), None)
     assert (found.case, found.ranked) == ("few", "no")

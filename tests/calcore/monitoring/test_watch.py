@@ -149,7 +149,7 @@ def test_known_positives_are_watched_too():
 
 
 def of_file(path, roles, plan):
-    read = ingest.read(path, choices=Choices(roles=roles))
+    read = ingest.read(path, filename="x.csv", choices=Choices(roles=roles))
     settings = Settings()
     evidence, _, _ = evidence_of(read, settings, smallest_share(settings, read.report.rows_kept))
     results, plan, without = batches_of_file(read, plan, evidence)
@@ -180,6 +180,15 @@ def test_a_century_of_forecasts(shared):
     first = found.findings[0]
     assert (first.pattern, first.since_label, first.over) == ("too low", "1920 to 1921", True)
     assert found.alarming == ()
+
+
+def test_a_batch_is_complete_without_ties_that_are_left_out():
+    table = weekly(6, 200)
+    written = np.where(np.arange(len(table)) % 5 == 0, "0.5", table.label.astype(int).astype("str"))
+    data = table.assign(label=written)[["score", "label", "time"]].to_csv(index=False).encode()
+    found = of_file(data, None, Plan(Batching("week")))
+    assert {one.labelled for one in found.results} == {160}
+    assert all(one.growth is not None for one in found.results)
 
 
 def test_employment_stays_within_two_points(shared):
