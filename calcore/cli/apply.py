@@ -14,10 +14,9 @@ from calcore.cli import output
 from calcore.cli.file_options import file_format, format_options, quiet_option, scale_option, score_option
 from calcore.cli.written import refuse_existing, whole_file
 from calcore.errors import InputError
-from calcore.ingest.report import places
 from calcore.maps import CalibrationMap
-from calcore.scoring import ScoreChoices, Scored, score_file
-from calcore.scoring.score_file import BATCH_ROWS, NAME
+from calcore.scoring import ScoreChoices, score_file
+from calcore.scoring.score_file import BATCH_ROWS
 
 
 def _with_format(command: Any) -> Any:
@@ -53,8 +52,9 @@ def apply_command(
     """Write FILE with one more column, "calibrated_score", by the MAP that "fit" or the dashboard made.
 
     All rows and columns are kept, in memory that does not grow with the file. Rows whose score cannot be read get an
-    empty calibrated score, and are counted. Text stays text, with the separator and decimal mark of FILE, in UTF-8; a
-    cell that a spreadsheet would run as a formula gets an apostrophe before it, as in the dashboard.
+    empty calibrated score, and are counted. Text stays as it is in FILE, with its separator, decimal mark, quotation
+    marks, line ends and encoding, and without a header where it has none; a cell that a spreadsheet would run as a
+    formula gets an apostrophe before it. The Export page of the dashboard writes the same.
 
     Exit code 0: written. 2: usage, or input that cannot be read.
     """
@@ -84,15 +84,12 @@ def apply_command(
         )
         if not result.scored and not on_screen:
             raise InputError(
-                f'No row of {file} has a score that can be read in "{result.score}": {_why(result)}.'
+                f'No row of {file} has a score that can be read in "{result.score}": {result.why()}.'
             )
     done()
     if not quiet:
-        output.say(_sentence(result), err=True)
-        if result.column != NAME:
-            output.say(
-                f'The file has a column "{NAME}" already: the new one is called "{result.column}".', err=True
-            )
+        for sentence in result.sentences():
+            output.say(sentence, err=True)
     sys.stdout.flush()
 
 
@@ -101,16 +98,3 @@ def _map(path: str) -> CalibrationMap:
         return CalibrationMap.from_json(Path(path).read_bytes())
     except FileNotFoundError:
         raise InputError(f"There is no file {path}; check the path of the map.") from None
-
-
-def _sentence(result: Scored) -> str:
-    text = f'Scored {w.count(result.scored)} of {w.rows(result.rows)} by the column "{result.score}"'
-    if not result.unscored:
-        return f"{text}."
-    return f"{text}; the others have an empty {result.column}: {_why(result)}."
-
-
-def _why(result: Scored) -> str:
-    return "; ".join(
-        f"{one.reason} ({places(one.lines, one.count, result.place)})" for one in result.unscored
-    )

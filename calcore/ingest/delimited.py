@@ -97,7 +97,7 @@ def read_delimited(
             f"{filename} has a header ({len(head.names)} {'column' if len(head.names) == 1 else 'columns'}) "
             "but no rows below it; add the rows and load it again."
         )
-    names, warnings = _named(head.names)
+    names, warnings = filled_names(head.names)
     refuse_duplicates(names)
     head = replace(head, names=names, as_text=frozenset(as_text))
     line += first_line - 1
@@ -147,7 +147,8 @@ def _first_data(body: bytes, head: Head) -> tuple[int, int]:
     return len(body), 1
 
 
-def _named(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def filled_names(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names, "column_3" where there is none, and a warning that says so."""
     filled, unnamed = list(names), []
     for index, name in enumerate(names):
         if not name:

@@ -33,6 +33,11 @@ def to_utf8(data: bytes, filename: str, encoding: str | None = None) -> tuple[by
     return _line_ends(_decode(data, encoding, filename)), encoding
 
 
+def mark_of(data: bytes, encoding: str) -> bytes:
+    """The byte-order mark that the text begins with, b"" where there is none of this encoding."""
+    return next((m for m, codec, _ in _MARKS if data.startswith(m) and _same(encoding, codec)), b"")
+
+
 def legacy(data: bytes) -> tuple[bytes, str]:
     """Text that is not UTF-8, read as Windows-1252, or Latin-1 where a byte means nothing there."""
     for encoding in ("windows-1252", "latin-1"):

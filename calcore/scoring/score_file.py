@@ -8,20 +8,21 @@ from typing import BinaryIO
 
 import numpy as np
 
+from calcore import wording as w
 from calcore.errors import InputError
 from calcore.ingest import FileFormat, Refused, Roles
 from calcore.ingest.choices import ScoreScale
 from calcore.ingest.numbers import Numbers
-from calcore.ingest.report import SHOWN_LINES
+from calcore.ingest.report import SHOWN_LINES, places
 from calcore.ingest.roles import check_roles
 from calcore.ingest.scales import to_probability
 from calcore.maps import CalibrationMap
-from calcore.maps.scored import free_name
+from calcore.scoring.batches import Batch, Rows
 from calcore.scoring.group_columns import GroupColumns
-from calcore.scoring.rows import Batch, Rows, open_rows, score_column
-from calcore.scoring.writers import Parquet, TextCells, TypedCsv, Writer
+from calcore.scoring.rows import open_rows, score_column
+from calcore.scoring.source import Source
+from calcore.scoring.writers import NAME, writer_of
 
-NAME = "calibrated_score"
 BATCH_ROWS = 50_000
 
 
@@ -49,6 +50,21 @@ class Scored:
     column: str
     place: str
 
+    def sentences(self) -> tuple[str, ...]:
+        """What became of the rows, and under which name the new column is found where the usual one was taken."""
+        text = f'Scored {w.count(self.scored)} of {w.rows(self.rows)} by the column "{self.score}"'
+        if self.unscored:
+            text += f"; the others have an empty {self.column}: {self.why()}"
+        if self.column == NAME:
+            return (f"{text}.",)
+        return f"{text}.", f'The file has a column "{NAME}" already: the new one is called "{self.column}".'
+
+    def why(self) -> str:
+        """Why rows have no calibrated score, and where they stand."""
+        return "; ".join(
+            f"{one.reason} ({places(one.lines, one.count, self.place)})" for one in self.unscored
+        )
+
 
 def score_file(
     map_: CalibrationMap,
@@ -67,28 +83,25 @@ def score_file(
     columns that the map needs and the file lacks.
     """
     choices = choices or ScoreChoices()
-    rows = open_rows(path, choices.format)
+    rows = open_rows(Source.of(path), choices.format)
     head = rows.head()
     score = choices.score or score_column(rows)
     check_roles(Roles(score=score), head)
     _check_scale(head[score].numbers, score, choices.scale)
     groups = GroupColumns.of(map_)
     groups.check(rows.names)
-    names = [*rows.names, free_name(NAME, list(rows.names))]
-    writer: Writer = Parquet(target, names) if parquet else TypedCsv(target, names)
-    if not parquet and rows.place == "line":
-        writer = TextCells(target, names, rows.format)
+    writer, column = writer_of(rows, target, parquet=parquet)
     tally = _Tally()
     for batch in rows.batches(batch_rows):
         calibrated = _calibrated(map_, rows, batch, score, choices.scale, groups, tally)
-        writer.write(batch.table, calibrated)
+        writer.write(batch, calibrated)
         if progress is not None:
             progress(tally.rows)
     if not tally.rows:
         raise InputError(f"{path} has a header but no rows below it; add the rows and try again.")
     groups.check_known()
     writer.close()
-    return Scored(tally.rows, tally.scored, tally.refused(), score, names[-1], rows.place)
+    return Scored(tally.rows, tally.scored, tally.refused(), score, column, rows.place)
 
 
 def _check_scale(numbers: Numbers, name: str, scale: ScoreScale | None) -> None:

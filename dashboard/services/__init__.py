@@ -16,7 +16,6 @@ from dashboard.services.comparing import (
     latest_comparison,
     reliability_after,
     rivals_of,
-    scored_table,
     usual,
 )
 from dashboard.services.files import (
@@ -91,6 +90,7 @@ from dashboard.services.returned import (
     take_corrections,
     take_sample,
 )
+from dashboard.services.scored import ScoredRows, scored_rows_ready, write_scored_rows
 from dashboard.services.sessions import (
     apply_waiting,
     follow_link,
@@ -109,6 +109,7 @@ __all__ = [
     "LessonData",
     "SampleStatus",
     "ScoreColumns",
+    "ScoredRows",
     "Suspicious",
     "analysis",
     "apply_waiting",
@@ -180,7 +181,7 @@ __all__ = [
     "sample_list",
     "sample_status",
     "score_columns_of",
-    "scored_table",
+    "scored_rows_ready",
     "sensitivity_of",
     "session_of",
     "session_words",
@@ -191,4 +192,5 @@ __all__ = [
     "temperatures_of",
     "usual",
     "worst_groups",
+    "write_scored_rows",
 ]

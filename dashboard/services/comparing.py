@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calcore import ingest, metrics, usual_calibrators
+from calcore import metrics, usual_calibrators
 from calcore.calibrators import REGISTRY
 from calcore.comparison import Comparison, Entry, Progress, compare
 from calcore.crossfit import predict_elsewhere
@@ -17,7 +17,6 @@ from calcore.errors import InputError
 from calcore.maps import (
     CalibrationMap,
     Verification,
-    scored_csv,
     sql_file,
     to_onnx,
     to_python,
@@ -199,17 +198,3 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
 
     judged = (found.settings.measure_on, found.settings.bins, compared.ranked_on)
     return once(("export", *found.key, *judged, name), compute)
-
-
-def scored_table(found: Analysis, map_: CalibrationMap) -> bytes:
-    """The user's rows with the calibrated score, as CSV safe to open in a spreadsheet."""
-    columns, table = found.ingested.columns, found.ingested.table
-    blank = {ingest.MISSING: ""}
-    table = table.assign(
-        **{
-            name: table[name].cat.rename_categories(blank)
-            for name in columns.groups.columns
-            if ingest.MISSING in table[name].cat.categories
-        }
-    )
-    return scored_csv(table, map_.predict(columns.score, found.choice.membership))

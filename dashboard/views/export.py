@@ -10,8 +10,9 @@ from calcore.errors import InputError
 from dashboard import services
 from dashboard.components.page import VIEWS, draw_maps, head, problem, require_analysis
 from dashboard.components.report import report
+from dashboard.components.scored_rows import scored_rows
 from dashboard.components.text import escape
-from dashboard.services import Analysis, Exported
+from dashboard.services import Exported
 from dashboard.services.comparing import ExportedFile
 from dashboard.state import get_state
 
@@ -62,7 +63,8 @@ def page() -> None:
     for check in checks:
         if not check.ok:
             st.error(escape(check.sentence), icon=":material/error:")
-    formats(found, exported, name)
+    formats(exported, name)
+    scored_rows(found, exported)
     report(found, result, name)
     draw_maps(found, [(entry.title, exported.map)], key="export-map")
     with st.expander("The JSON", icon=":material/data_object:"):
@@ -76,7 +78,7 @@ def page() -> None:
         st.code(SCIKIT_LEARN.format(file=f"{name}.calibration.json"), language="python")
 
 
-def formats(found: Analysis, exported: Exported, name: str) -> None:
+def formats(exported: Exported, name: str) -> None:
     """The downloads; an export that differs from its map cannot be taken, and one that cannot be says why."""
     stem = name.lower()
     first, second, third = st.columns(3)
@@ -94,13 +96,7 @@ def formats(found: Analysis, exported: Exported, name: str) -> None:
         offer(
             exported.file("SQL"), "SQL expression", f"{stem}_calibration.sql", "application/sql", "database"
         )
-    first, second, _ = st.columns(3)
-    with first:
-        offer(
-            exported.file("ONNX"), "ONNX model", f"{stem}_calibration.onnx", "application/octet-stream", "hub"
-        )
-    with second:
-        scored(found, exported)
+    offer(exported.file("ONNX"), "ONNX model", f"{stem}_calibration.onnx", "application/octet-stream", "hub")
 
 
 def offer(one: ExportedFile, label: str, file_name: str, mime: str, icon: str) -> None:
@@ -117,23 +113,6 @@ def offer(one: ExportedFile, label: str, file_name: str, mime: str, icon: str) -
         key=f"download-{one.format.lower()}",
         disabled=not one.usable,
         icon=f":material/{icon}:",
-    )
-
-
-def scored(found: Analysis, exported: Exported) -> None:
-    """The user's rows with the calibrated score, written only when asked for."""
-    if not st.button("Prepare scored CSV", key="prepare-scored", icon=":material/table:"):
-        return
-    with st.spinner("Writing the rows"):
-        data = services.scored_table(found, exported.map)
-    st.download_button(
-        f"Scored CSV ({len(data) / 1e6:,.1f} MB)",
-        data,
-        file_name="scored.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key="download-scored",
-        icon=":material/download:",
     )
 
 
