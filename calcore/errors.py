@@ -1,8 +1,13 @@
 """The one error that users of the library see: a sentence that says what was found, where, and what to do."""
 
+from calcore.wording import readable
+
 
 class InputError(ValueError):
     """Something that was given cannot be used; the message is one sentence for the person who gave it."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(readable(sentence))
 
 
 class NotIdentifiable(InputError):

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from calcore.errors import InputError
 from calcore.sums import distinct_keys, sum_by
+from calcore.wording import short
 
 #: The level of a cell that holds nothing.
 MISSING = "(missing)"
@@ -79,14 +80,16 @@ class Subgroup:
 
     @property
     def name(self) -> str:
+        """The predicate for a reader: long values are cut, and stay distinct."""
+        column = short(self.column or "", distinct=True)
         if self.kind == "equals":
-            return f"{self.column} = {self.value}"
+            return f"{column} = {short(self.value or '', distinct=True)}"
         if self.kind == "between":
             if self.low is None:
-                return f"{self.column} < {self.high:.12g}"
+                return f"{column} < {self.high:.12g}"
             if self.high is None:
-                return f"{self.column} ≥ {self.low:.12g}"
-            return f"{self.low:.12g} ≤ {self.column} < {self.high:.12g}"
+                return f"{column} ≥ {self.low:.12g}"
+            return f"{self.low:.12g} ≤ {column} < {self.high:.12g}"
         return (" and " if self.kind == "all_of" else " or ").join(
             f"({part.name})" if part.parts else part.name for part in self.parts
         )

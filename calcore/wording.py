@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import re
 from collections.abc import Callable
 
 MISSING = "n/a"
 #: A space that does not break, so that a number is never parted from its sign.
 PERCENT = "\u00a0%"
+
+#: Characters of a name or cell of the user's that a sentence shows.
+MOST_SHOWN = 80
+_LONG = re.compile(r'"[^"]{200,}"|[^\s"]{400,}')
+
+
+def short(text: str, *, distinct: bool = False) -> str:
+    """Text of the user's on one line, cut with an ellipsis; ``distinct``: two texts that differ still do."""
+    if len(text) > MOST_SHOWN:
+        mark = f"… #{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:6]}" if distinct else "…"
+        text = text[: MOST_SHOWN - len(mark)] + mark
+    return text if distinct or text.isprintable() else " ".join(text.split())
+
+
+def readable(sentence: str) -> str:
+    """A sentence in which no text of the user's fills a page; every way to the reader goes through here."""
+    if len(sentence) < 200:
+        return sentence
+    return _LONG.sub(lambda found: _cut(found.group()), sentence)
+
+
+def _cut(text: str) -> str:
+    return f'"{short(text[1:-1])}"' if text[0] == '"' else short(text)
 
 
 def count(n: float) -> str:

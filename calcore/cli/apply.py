@@ -63,7 +63,7 @@ def apply_command(
     if not on_screen and not parquet and Path(out).suffix.lower() not in (".csv", ".tsv", ".txt"):
         raise InputError(f"{out} says nothing about its kind; let it end in .csv or .parquet.")
     refuse_existing(out, force, file, map_path)
-    map_ = _map(map_path)
+    map_ = CalibrationMap.from_file(map_path)
     choices = ScoreChoices(file_format(encoding, separator, decimal, header), score, scale)
     told, done = output.progress(quiet or on_screen)
 
@@ -91,10 +91,3 @@ def apply_command(
         for sentence in result.sentences():
             output.say(sentence, err=True)
     sys.stdout.flush()
-
-
-def _map(path: str) -> CalibrationMap:
-    try:
-        return CalibrationMap.from_json(Path(path).read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"There is no file {path}; check the path of the map.") from None

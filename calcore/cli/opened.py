@@ -20,6 +20,7 @@ from calcore.meanings import MEANINGS, PARAMETER_WORDS, ROLE_WORDS, guessed_sour
 from calcore.settings import Settings, smallest_share
 from calcore.subgroups import SubgroupChoice
 from calcore.usual_calibrators import available
+from calcore.wording import short
 
 _PARAMETERS = ("prior", "rho0", "rho1", "theta1", "theta2", "r_min")
 _MOST_VALUES = 20
@@ -139,7 +140,9 @@ def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
         return None
     check_roles(Roles(**said, groups=options.group), columns)
     if options.second_score is not None and options.second_score not in columns:
-        raise InputError(f'There is no column "{options.second_score}"; the file has {", ".join(columns)}.')
+        raise InputError(
+            f'There is no column "{options.second_score}"; the file has {quote_list(list(columns))}.'
+        )
     taken = {*said.values(), *options.group, options.second_score}
     guessed = guess_roles(columns)
     single = {r: n for r, n in guessed.single().items() if r not in said and n not in taken}
@@ -261,7 +264,8 @@ def _said(question: Question, options: FileOptions) -> str:
 
 
 def _either(option: str, values: tuple[str, ...]) -> str:
-    shown = [f"{option} {value!r}" if " " in value else f"{option} {value}" for value in values[:4]]
+    first = [short(value) for value in values[:4]]
+    shown = [f"{option} {value!r}" if " " in value else f"{option} {value}" for value in first]
     return " or ".join(shown) + (" and so on" if len(values) > 4 else "")
 
 

@@ -26,7 +26,7 @@ def plain(text: str) -> str:
 
 
 def say(text: str = "", err: bool = False) -> None:
-    click.echo(plain(text), err=err)
+    click.echo(w.readable(plain(text)), err=err)
 
 
 def say_file(opened: Opened, err: bool = False, times: bool = False) -> None:

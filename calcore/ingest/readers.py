@@ -11,6 +11,7 @@ import pandas as pd
 from calcore.errors import InputError
 from calcore.subgroups import MISSING
 from calcore.validation import ROUNDING
+from calcore.wording import short
 
 from .choices import Choices, LabelMapping, Question
 from .columns import Column
@@ -147,7 +148,7 @@ def read_label(
         )
     else:
         for value, mask in unknown.items():
-            reading.refuse(f"{column.name} {value} is neither positive nor negative", mask)
+            reading.refuse(f"{column.name} {short(value)} is neither positive nor negative", mask)
     reading.cells[column.name] = labels
     return labels, mapping
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calcore.wording import short
+
 from .choices import FileFormat, LabelMapping, Question, tied_option
 
 SHOWN_LINES = 5
@@ -98,7 +100,7 @@ def places(lines: Sequence[int], count: int, word: str = "line") -> str:
 
 def quote_list(values: Sequence[str], limit: int = 6) -> str:
     """Values as a person would list them: "a", "b" and 3 more."""
-    shown = [f'"{v}"' for v in values[:limit]]
+    shown = [f'"{short(v)}"' for v in values[:limit]]
     if len(values) > limit:
         shown.append(f"{len(values) - limit:,} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -14,6 +14,7 @@ from .choices import Roles
 from .columns import Column
 from .groups import GROUP_LIMIT
 from .labels import apply_mapping, guess_mapping, spelled
+from .report import quote_list
 from .times import looks_like_time
 
 _NUMBER_GROUP_LIMIT = 20
@@ -54,7 +55,7 @@ def check_roles(roles: Roles, columns: Mapping[str, Column]) -> None:
     """Raise InputError for roles that name no column, or give the score column another role."""
     for name in [*roles.single().values(), *roles.groups]:
         if name not in columns:
-            raise InputError(f'There is no column "{name}"; the file has {", ".join(columns)}.')
+            raise InputError(f'There is no column "{name}"; the file has {quote_list(list(columns))}.')
     if roles.score is not None:
         for role, name in roles.single().items():
             if name == roles.score and role != "score":
@@ -67,7 +68,7 @@ def check_rivals(rivals: tuple[str, ...], roles: Roles, columns: Mapping[str, Co
     """Raise InputError for rival score columns that are not there or have another role."""
     for name in rivals:
         if name not in columns:
-            raise InputError(f'There is no column "{name}"; the file has {", ".join(columns)}.')
+            raise InputError(f'There is no column "{name}"; the file has {quote_list(list(columns))}.')
         if roles.role_of(name) is not None:
             raise InputError(f'"{name}" is the {roles.role_of(name)} already; choose another rival score.')
     if rivals and roles.score is None:

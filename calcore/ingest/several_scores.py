@@ -100,7 +100,7 @@ def as_seen(parsed: Parsed, choices: Choices) -> tuple[Parsed, Choices]:
             choices, roles=roles, label_mapping=None, audit_mapping=None
         )
     if view.view not in view.columns:
-        raise InputError(f'"{view.view}" is no class column; choose one of {", ".join(view.columns)}.')
+        raise InputError(f'"{view.view}" is no class column; choose one of {quote_list(view.columns)}.')
     mappings = []
     for name in (view.label, view.audit):
         found = () if name is None else tuple(spelled(parsed.columns[name].categories))
@@ -115,7 +115,7 @@ def _class_values(parsed: Parsed, view: ClassView) -> dict[str, str]:
     """The label value that each class column stands for: the one that ends its name."""
     for name in (*view.columns, view.label, *([view.audit] if view.audit else [])):
         if name not in parsed.columns:
-            raise InputError(f'There is no column "{name}"; the file has {", ".join(parsed.columns)}.')
+            raise InputError(f'There is no column "{name}"; the file has {quote_list(list(parsed.columns))}.')
     values = [value for value in spelled(parsed.columns[view.label].categories) if value not in NO_LABEL]
     found = {}
     for name in view.columns:

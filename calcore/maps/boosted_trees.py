@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -37,6 +37,7 @@ class BoostedTreesFunction(MapFunction):
     factors: tuple[float, ...]
     rounds: tuple[tuple[tuple[Node, ...], ...], ...]
     kind: ClassVar[str] = "boosted_trees"
+    most: ClassVar[Mapping[str, int]] = {"factors": MOST_TREES, "rounds": MOST_TREES}
     needs_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -58,6 +59,13 @@ class BoostedTreesFunction(MapFunction):
             for r, trees in enumerate(rounds)
         )
         object.__setattr__(self, "rounds", read)
+
+    @classmethod
+    def entries(cls, name: str, value: Any) -> int:
+        """Of the rounds: their trees."""
+        if name == "rounds" and isinstance(value, list | tuple):
+            return max(len(value), sum(len(one) for one in value if isinstance(one, list | tuple)))
+        return super().entries(name, value)
 
     def breakpoints(self) -> Floats:
         return np.array([SMALLEST_CLIP, 1.0 - SMALLEST_CLIP])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cache, cached_property
 from importlib import metadata, resources
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from calcore.errors import InputError
 from calcore.maps import documents
 from calcore.maps.fields import FrozenDict, exact_keys, frozen, number, shown, text, whole_number
-from calcore.maps.map_function import MapFunction, function_from_dict
+from calcore.maps.map_function import MapFunction, function_from_dict, refuse_long_lists
 from calcore.subgroups import Membership, Subgroup, level_names
 from calcore.validation import Floats
 
@@ -113,6 +114,7 @@ class CalibrationMap:
     def to_json(self, indent: int | None = None) -> str:
         """The map as JSON text (ASCII), `from_json`'s inverse; `json_schema()` describes it."""
         document = {**self._document(), "checksum": self.checksum}
+        refuse_long_lists(document["function"])
         result = json.dumps(document, indent=indent, allow_nan=False)
         if len(result) > documents.LARGEST:
             raise InputError(
@@ -126,9 +128,10 @@ class CalibrationMap:
         """The map that `to_json` wrote; the same numbers to the last bit.
 
         Raises `InputError`, one sentence, for every other input: a foreign or damaged file, another
-        version, a missing, unknown or changed field, NaN, repeated keys, more than 50 MB.
+        version, a missing, unknown or changed field, NaN, repeated keys, more than 50 MB, 2,000,000 knots,
+        100,000 patches or 100,000 trees. What is too large is refused before it is parsed or looked into.
         """
-        given = documents.parse_object(document, _WHAT)
+        given = documents.parse_object(document, _WHAT, FORMAT)
         if given.get("format") != FORMAT:
             raise InputError(
                 f'"format" of the file is {shown(given.get("format"))}, not "{FORMAT}", so it '
@@ -142,6 +145,9 @@ class CalibrationMap:
             )
         names = tuple(f.name for f in fields(cls))
         exact_keys(_WHAT, given, ("format", "version", *names, "checksum"))
+        # what is too large is refused before its entries are looked at one by one
+        refuse_long_lists(given["function"])
+        given = documents.stored(given, _WHAT)
         body = {name: given[name] for name in given if name != "checksum"}
         if given["checksum"] != documents.checksum(body):
             raise InputError(
@@ -150,6 +156,23 @@ class CalibrationMap:
             )
         values = {name: given[name] for name in names}
         return cls(**{**values, "function": function_from_dict(values["function"])})
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str]) -> CalibrationMap:
+        """The map in a file; no more of it is read than a map can have. Raises `InputError` as `from_json` does."""
+        try:
+            with open(path, "rb") as file:
+                document = file.read(documents.LARGEST + 1)
+        except FileNotFoundError:
+            raise InputError(f"There is no file {path}; check the path of the map.") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "not a path"
+            raise InputError(f"The map {path} cannot be read ({reason}); check its path.") from None
+        if len(document) > documents.LARGEST:
+            raise InputError(
+                f"{path} has more than the {documents.LARGEST:,} bytes that a {_WHAT} can have; choose another file."
+            )
+        return cls.from_json(document)
 
     def _document(self) -> dict[str, Any]:
         values = {f.name: getattr(self, f.name) for f in fields(self)}

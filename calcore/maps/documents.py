@@ -12,20 +12,27 @@ from calcore.maps.fields import FrozenDict, frozen, shown
 
 LARGEST = 50_000_000
 """Bytes (or characters) above which a document is refused before it is parsed."""
+_LONG = 1_000_000  # what takes long enough to parse that one looks first
+_MOST_DIGITS = 400  # more than any number in double precision has before its point
+MOST_ENTRIES = 2_000_000  # of one list: a document of 50 MB holds fewer knots in full precision
 MOST_BRACKETS, MOST_COMMAS = 200_000, 5_000_000  # what parses into far more memory than it takes as text
 
 
-def parse_object(document: str | bytes, what: str) -> FrozenDict:
-    """The JSON object in `document` as frozen values; `InputError` in one sentence for anything else.
+def parse_object(document: str | bytes, what: str, holds: str = "") -> dict[str, Any]:
+    """The JSON object in `document`, not yet looked into; `InputError` in one sentence for anything else.
 
     Refused: more than 50 MB, text that is not UTF-8, NaN and Infinity, numbers beyond double precision,
     repeated keys, more than 32 levels, and every top level but an object.
     """
     text = _decoded(document, what)
+    if len(text) > _LONG and holds not in text:
+        raise InputError(f'The {what} does not hold "{holds}", so it is none; choose another file.')
     if not text.lstrip(" \t\r\n").startswith("{"):
         raise InputError(f"The {what} does not start with {{, so it is no JSON object; choose another file.")
     try:
-        value = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+        value = json.loads(
+            text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant, parse_int=_integer
+        )
     except InputError:
         raise
     except RecursionError:
@@ -37,7 +44,13 @@ def parse_object(document: str | bytes, what: str) -> FrozenDict:
         ) from None
     except ValueError:  # an integer of thousands of digits
         raise InputError(f"The {what} holds a number that is too long to read; export it again.") from None
-    result = frozen(what, "content", value)
+    assert isinstance(value, dict)
+    return value
+
+
+def stored(values: dict[str, Any], what: str) -> FrozenDict:
+    """What `parse_object` found as frozen values; too deep, not finite and not storable ones are refused."""
+    result = frozen(what, "content", values)
     assert isinstance(result, FrozenDict)
     return result
 
@@ -80,7 +93,12 @@ def _decoded(document: str | bytes, what: str) -> str:
             raise InputError(
                 f"The {what} is not UTF-8 text (byte {error.start}); choose the JSON file as it was exported."
             ) from None
-    if text.count("[") + text.count("{") > MOST_BRACKETS or text.count(",") > MOST_COMMAS:
+    commas = text.count(",")
+    if (
+        text.count("[") + text.count("{") > MOST_BRACKETS
+        or commas > MOST_COMMAS
+        or (commas > MOST_ENTRIES and max(part.count(",") for part in text.split("]")) > MOST_ENTRIES)
+    ):
         raise InputError(f"The {what} has more entries than one can have; choose another file.")
     return text
 
@@ -91,6 +109,12 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise InputError(f"The JSON has the field {shown(repeated)} twice; export it again.")
     return values
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:  # reading them takes longer the more there are, by the square
+        raise InputError("The JSON holds a number that is too long to read; export it again.")
+    return int(digits)
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -150,10 +150,18 @@ def frozen(where: str, name: str, value: Any, depth: int = 0) -> Any:
             }
         )
     if isinstance(value, list | tuple):
-        if all(type(item) is float for item in value) and np.isfinite(value).all():
+        if _plain(value):
             return tuple(value)  # long lists of knots: nothing to look at one by one
         return tuple(frozen(where, f"{name}[{i}]", item, depth + 1) for i, item in enumerate(value))
     raise InputError(
         f'"{name}" of the {where} is {shown(value)}, which a map cannot store; '
         "give finite numbers, text, true/false, null, lists or objects."
     )
+
+
+def _plain(values: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether a list holds nothing but finite numbers that can be stored, of one kind or mixed."""
+    kinds = set(map(type, values))
+    if kinds == {float}:
+        return bool(np.isfinite(values).all())
+    return kinds <= {float, int} and all(-(2.0**63) <= value <= 2.0**63 for value in values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from calcore.errors import InputError
 from calcore.maps import elementary
+from calcore.maps.documents import MOST_ENTRIES
 from calcore.maps.fields import numbers, shown
 from calcore.maps.map_function import MapFunction, function_from_dict
 from calcore.subgroups import Membership
@@ -19,6 +21,7 @@ from calcore.validation import Floats
 SMALLEST_CLIP = 2.0**-53  # 1 - clip must stay below 1
 LARGEST_COEFFICIENT = 1e100  # beyond any use; keeps every product finite
 DEEPEST_BLEND = 4
+MOST_KNOTS = MOST_ENTRIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,7 @@ class PiecewiseLinearFunction(MapFunction):
     x: Floats
     y: Floats
     kind: ClassVar[str] = "piecewise_linear"
+    most: ClassVar[Mapping[str, int]] = {"x": MOST_KNOTS, "y": MOST_KNOTS}
 
     def __post_init__(self) -> None:
         self._set_numbers("x", increasing=True)
@@ -142,6 +146,7 @@ class StepFunction(MapFunction):
     edges: Floats
     values: Floats
     kind: ClassVar[str] = "step"
+    most: ClassVar[Mapping[str, int]] = {"edges": MOST_KNOTS, "values": MOST_KNOTS}
 
     def __post_init__(self) -> None:
         self._set_numbers("edges", increasing=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ class GroupLogisticFunction(MapFunction):
     intercepts: tuple[float, ...]
     clip: float
     kind: ClassVar[str] = "group_logistic"
+    most: ClassVar[Mapping[str, int]] = {"slopes": MOST_GROUPS, "intercepts": MOST_GROUPS}
     needs_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -64,6 +64,8 @@ class MapFunction(ABC):
     kind: ClassVar[str]
     needs_groups: ClassVar[bool] = False
     """Whether the function also depends on the subgroups of a row."""
+    most: ClassVar[Mapping[str, int]] = {}
+    """Entries that the lists among the fields may have in a document, looked at before anything else."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -108,6 +110,11 @@ class MapFunction(ABC):
         """A field as the constructor takes it."""
         return value
 
+    @classmethod
+    def entries(cls, name: str, value: Any) -> int:
+        """How many entries the list in a field has, of what `most` limits; 0 where it is no list."""
+        return len(value) if isinstance(value, list | tuple) else 0
+
     def _key(self) -> tuple[Any, ...]:
         values = (getattr(self, f.name) for f in fields(self))
         return (self.kind, *(v.tobytes() if isinstance(v, np.ndarray) else v for v in values))
@@ -147,6 +154,24 @@ def function_from_dict(given: Any) -> MapFunction:
             f"this version knows {', '.join(sorted(KINDS))}."
         )
     return cls.from_dict(given)
+
+
+def refuse_long_lists(given: Any, depth: int = 0) -> None:
+    """Raise `InputError` where a list of a described function is longer than any can be; it looks at nothing else."""
+    if not isinstance(given, Mapping) or depth > 8:
+        return
+    kind = given.get("kind")
+    cls = KINDS.get(kind) if isinstance(kind, str) else None
+    for name, most in (cls.most if cls is not None else {}).items():
+        size = cls.entries(name, given.get(name)) if cls is not None else 0
+        if size > most:
+            raise InputError(
+                f'"{name}" of the {kind} function has {size:,} entries, but {most:,} is the most; '
+                "choose another file."
+            )
+    for value in given.values():
+        for inner in value[:100] if isinstance(value, list | tuple) else (value,):
+            refuse_long_lists(inner, depth + 1)
 
 
 def _plain(value: Any) -> Any:

@@ -37,6 +37,7 @@ class PatchesFunction(MapFunction):
     bins: int
     patches: tuple[tuple[int, int, float], ...]
     kind: ClassVar[str] = "patches"
+    most: ClassVar[Mapping[str, int]] = {"patches": MOST_PATCHES}
 
     def __post_init__(self) -> None:
         if not isinstance(self.first, MapFunction) or self.first.needs_groups:

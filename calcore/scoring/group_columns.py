@@ -10,9 +10,11 @@ import pyarrow as pa
 
 from calcore.errors import InputError
 from calcore.ingest.columns import Column, categorical
+from calcore.ingest.report import quote_list
 from calcore.maps import CalibrationMap
 from calcore.scoring.rows import Rows
 from calcore.subgroups import MISSING, Membership, Subgroup
+from calcore.wording import short
 
 
 @dataclass
@@ -51,8 +53,8 @@ class GroupColumns:
         absent = [column for column in needed if column not in names]
         if absent:
             raise InputError(
-                f"The map differs between subgroups and needs the column {', '.join(absent)}, which the file does not "
-                f"have; it has {', '.join(names)}."
+                f"The map differs between subgroups and needs the column {quote_list(absent)}, which the file does not "
+                f"have; it has {quote_list(names)}."
             )
 
     def membership(self, rows: Rows, batch: pa.Table, kept: np.ndarray) -> Membership | None:
@@ -81,7 +83,7 @@ class GroupColumns:
             if column not in self.met and column not in self.numeric:
                 known = next(iter(self.levels[column]))
                 raise InputError(
-                    f'No row of the column "{column}" has a value that the map knows, such as "{known}"; give the column '
+                    f'No row of the column "{column}" has a value that the map knows, such as "{short(known)}"; give the column '
                     "as it was written in the file of the fit."
                 )
 

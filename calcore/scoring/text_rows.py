@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import TextIOWrapper
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from calcore.ingest.delimited import filled_names, read_delimited, refuse_duplic
 from calcore.ingest.encoding import mark_of, to_utf8
 from calcore.ingest.sniff import HEAD_BYTES, sniff
 from calcore.scoring.batches import HEAD_ROWS, Batch, TextLayout
+from calcore.scoring.plain_lines import plain_cells
 from calcore.scoring.source import Source
 
 #: Characters of a cell above which a quotation mark must have been left open: more than the reader of labels takes.
@@ -29,6 +31,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 class _Record(NamedTuple):
     line: int
+    next_line: int
     cells: list[str]
     text: str
 
@@ -72,8 +75,8 @@ class TextRows:
         end = _LINE_END.search(self._first.decode("utf-8", "replace"))
         header = None
         if self.format.header:
-            record = next(self._records())
-            header = self._text_of(record)
+            with self._opened() as text:
+                header = self._text_of(self._header(self._lines(text)))
             if header is None:
                 # a separator at the end of the header alone names no column
                 header = (self.format.separator or ",").join(_quoted(name) for name in self.names)
@@ -101,17 +104,32 @@ class TextRows:
         return Column(name, batch.column(name), self.format.decimal or ".")
 
     def batches(self, size: int) -> Iterator[Batch]:
-        gathered: list[_Record] = []
-        records = self._records()
-        if self.format.header:
-            next(records, None)
-        for record in records:
-            gathered.append(record)
-            if len(gathered) == size:
-                yield self._batch(gathered)
-                gathered = []
-        if gathered:
-            yield self._batch(gathered)
+        with self._opened() as text:
+            lines = self._lines(text)
+            number = 1 + bool(self._before)
+            if self.format.header:
+                number = self._header(lines, number).next_line
+            while some := list(islice(lines, size)):
+                plain = plain_cells(some, self.names, self.format.separator or ",")
+                if plain is not None:
+                    places = np.arange(number, number + len(some))
+                    yield Batch(plain.table, places, np.zeros(len(some), bool), plain.texts)
+                    number += len(some)
+                    continue
+                gathered, end = [], number + len(some)
+                for record in self._records(chain(some, lines), number):
+                    number = record.next_line
+                    if record.text.strip(" "):
+                        gathered.append(record)
+                    if number >= end:
+                        break
+                if gathered:
+                    yield self._batch(gathered)
+                number = max(number, end)
+
+    def _header(self, lines: Iterator[str], number: int = 1) -> _Record:
+        """The first record that holds more than spaces; there is one."""
+        return next(record for record in self._records(lines, number) if record.text.strip(" "))
 
     def _batch(self, records: list[_Record]) -> Batch:
         width = len(self.names)
@@ -133,34 +151,43 @@ class TextRows:
     def _text_of(self, record: _Record) -> str | None:
         return record.text if len(record.cells) == len(self.names) else None
 
-    def _records(self) -> Iterator[_Record]:
-        """Every record that holds more than spaces, the header too, with the line that it begins on."""
+    def _opened(self) -> TextIOWrapper:
+        codec = "utf-8-sig" if self._encoding == "utf-8" else self._encoding
+        return TextIOWrapper(self._source.open(), encoding=codec, newline="")
+
+    def _lines(self, text: TextIOWrapper) -> Iterator[str]:
+        """The lines with their ends, without a byte-order mark and without what stands before the header."""
+        if self._before:
+            text.readline()
+        try:
+            for i, line in enumerate(text):
+                yield line.removeprefix("\ufeff") if i == 0 else line
+        except UnicodeError as error:
+            raise InputError(
+                f"{self._name} cannot be read as {self._encoding} ({error}); choose another encoding."
+            ) from None
+
+    def _records(self, lines: Iterable[str], number: int) -> Iterator[_Record]:
+        """The records of ``lines``, the first of which has this number; blank ones too."""
         # the reader's own limit is for the whole program: never lowered here
         csv.field_size_limit(max(csv.field_size_limit(), LARGEST_CELL))
-        with self._source.open() as file:
-            codec = "utf-8-sig" if self._encoding == "utf-8" else self._encoding
-            text = TextIOWrapper(file, encoding=codec, newline="")
-            skipped = 1 if self._before else 0
-            if skipped:
-                text.readline()
-            seen: list[str] = []
-            separator = self.format.separator or ","
-            reader = csv.reader(_kept(text, seen), delimiter=separator)
-            begins = 1
-            try:
-                for row in reader:
-                    if len(seen) > 1 and _unclosed(seen, separator):
-                        raise csv.Error("the file ends inside of a cell")
-                    whole = seen[0] if len(seen) == 1 else "".join(seen)
-                    seen.clear()
-                    line, begins = begins + skipped, reader.line_num + 1
-                    if whole.strip(" \r\n"):
-                        yield _Record(line, row, whole.removesuffix("\n").removesuffix("\r"))
-            except (csv.Error, UnicodeError) as error:
-                raise InputError(
-                    f"{self._name} cannot be read from line {begins + skipped:,} on ({error}); look for a quotation "
-                    "mark that is never closed."
-                ) from None
+        seen: list[str] = []
+        separator = self.format.separator or ","
+        reader = csv.reader(_seen(lines, seen), delimiter=separator)
+        first = number
+        try:
+            for row in reader:
+                if len(seen) > 1 and _unclosed(seen, separator):
+                    raise csv.Error("the file ends inside of a cell")
+                text = seen[0] if len(seen) == 1 else "".join(seen)
+                seen.clear()
+                line, number = number, first + reader.line_num
+                yield _Record(line, number, row, text.removesuffix("\n").removesuffix("\r"))
+        except csv.Error as error:
+            raise InputError(
+                f"{self._name} cannot be read from line {number:,} on ({error}); look for a quotation "
+                "mark that is never closed."
+            ) from None
 
 
 def _fitted(row: list[str], width: int) -> list[str] | None:
@@ -185,11 +212,11 @@ def _until_line_end(start: bytes, complete: bool) -> bytes:
     return start[: start.rfind(b"\n") + 1] or start
 
 
-def _kept(text: TextIOWrapper, seen: list[str]) -> Iterator[str]:
-    """The lines without a byte-order mark; those of the present record are in ``seen`` too."""
-    for i, line in enumerate(text):
-        seen.append(line.removeprefix("\ufeff") if i == 0 else line)
-        yield seen[-1]
+def _seen(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+    """The lines; those of the present record are in ``seen`` too."""
+    for line in lines:
+        seen.append(line)
+        yield line
 
 
 def _unclosed(lines: list[str], separator: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from calcore.wording import readable
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-!|~$:&])")
 
 
 def escape(text: str) -> str:
     """``text`` with everything escaped that Markdown, LaTeX or Streamlit's directives would act on."""
-    return _SPECIAL.sub(r"\\\1", str(text)).replace("\n", " ")
+    return _SPECIAL.sub(r"\\\1", readable(str(text))).replace("\n", " ")

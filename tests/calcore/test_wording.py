@@ -7,6 +7,8 @@ import math
 import pytest
 
 from calcore import wording as w
+from calcore.errors import InputError
+from calcore.subgroups import Subgroup
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,21 @@ def test_an_estimate_beyond_what_is_possible_is_not_given_as_a_fact():
     assert w.estimated(1.36) == "over 100\u00a0%"
     assert w.estimated(-0.2) == "below 0\u00a0%"
     assert w.estimated(0.42) == "42\u00a0%"
+
+
+def test_a_long_text_of_the_users_is_cut_and_the_sentence_stays():
+    long = "x" * 150_000
+    for sentence in (f'"{long}" is no label.', f"label {long} is no label."):
+        found = w.readable(sentence)
+        assert len(found) < 120
+        assert "…" in found
+        assert found.endswith("is no label.")
+    assert w.short("two\nlines") == "two lines"
+    assert w.readable("A sentence. " * 100) == "A sentence. " * 100
+    assert str(InputError(f'"{long}" is no label.')) == w.readable(f'"{long}" is no label.')
+
+
+def test_long_levels_of_subgroups_stay_distinct():
+    one, other = Subgroup.equals("note", "x" * 1000), Subgroup.equals("note", "x" * 1000 + "y")
+    assert one.name != other.name
+    assert len(one.name) < 120

@@ -89,9 +89,7 @@ def test_a_level_that_is_spelled_as_another_number_is_the_same_level(rows, tmp_p
 def test_columns_that_the_map_needs_are_asked_for(rows, tmp_path):
     map_ = saved(by_region(rows), tmp_path)
     rows.drop(columns="region").to_csv(tmp_path / "without.csv", index=False)
-    assert "needs the column region" in refused(
-        "apply", map_, tmp_path / "without.csv", "--out", tmp_path / "o.csv"
-    )
+    assert "needs the column" in refused("apply", map_, tmp_path / "without.csv", "--out", tmp_path / "o.csv")
     rows.assign(region="elsewhere").to_csv(tmp_path / "other.csv", index=False)
     assert "that the map knows" in refused("apply", map_, tmp_path / "other.csv", "--out", tmp_path / "o.csv")
     assert not (tmp_path / "o.csv").exists()

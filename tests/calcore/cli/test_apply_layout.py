@@ -6,9 +6,15 @@ import codecs
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from calcore.calibrators import Platt
+from calcore.errors import InputError
+from calcore.ingest import FileFormat
 from calcore.maps import CalibrationMap
+from calcore.scoring.rows import open_rows
+from calcore.scoring.source import Source
 from tests.calcore.cli.runs import run
 
 ROWS = ["0.5,1,007,1.50", "0.25,0,08,-3", "0.125,1,9,2026-01-31", "0.75,0, x ,+1e3"] * 3
@@ -106,3 +112,26 @@ def test_cells_that_the_reader_of_labels_takes_are_taken(platt, file, tmp_path, 
     source = file(text)
     assert applied(platt, source, tmp_path).decode() == behind(text, ",", "\n", platt)
     run("audit", source, code=1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.text('ab,,"""; \t\né', max_size=12), min_size=1, max_size=8), st.sampled_from([1, 3, 100]))
+def test_plain_lines_are_read_as_the_exact_reader_does(lines, size):
+    data = "\n".join(["a,b", "0.5,1", *lines, ""]).encode()
+    chosen = FileFormat("utf-8", ",", ".", True)
+
+    def read():
+        try:
+            found = list(open_rows(Source.of(data), chosen).batches(size))
+        except InputError as error:
+            return str(error)
+        rows = [row for one in found for row in zip(*(c.to_pylist() for c in one.table.columns), strict=True)]
+        places, misfits, texts = (
+            [x for one in found for x in getattr(one, name)] for name in ("places", "misfits", "texts")
+        )
+        return rows, places, misfits, texts
+
+    quick = read()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calcore.scoring.text_rows.plain_cells", lambda *given: None)
+        assert read() == quick
