@@ -224,7 +224,7 @@ class Membership:
         merged = cls.of_masks(masks, [group.name for group in subgroups])
         return cls(merged.names, merged.pattern[pattern], merged.table, subgroups)
 
-    def take(self, index: NDArray[Any]) -> Membership:
+    def take(self, index: NDArray[Any] | slice) -> Membership:
         return Membership(self.names, self.pattern[index], self.table, self.subgroups)
 
     def mask(self, group: int) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calcore.errors import InputError
 from calcore.maps import elementary
@@ -18,6 +19,7 @@ from calcore.validation import Floats
 
 MOST_TREES, MOST_NODES = 100_000, 1_000
 LEAF, LOG_ODDS = -2, -1
+_MOST = 1e300
 _WHERE = "boosted_trees function"
 
 #: A node: what it looks at (a subgroup's position, LOG_ODDS, or LEAF), the threshold (of a leaf: its value), and the
@@ -37,6 +39,7 @@ class BoostedTreesFunction(MapFunction):
     factors: tuple[float, ...]
     rounds: tuple[tuple[tuple[Node, ...], ...], ...]
     kind: ClassVar[str] = "boosted_trees"
+    in_blocks: ClassVar[bool] = False
     most: ClassVar[Mapping[str, int]] = {"factors": MOST_TREES, "rounds": MOST_TREES}
     needs_groups: ClassVar[bool] = True
 
@@ -71,17 +74,51 @@ class BoostedTreesFunction(MapFunction):
         return np.array([SMALLEST_CLIP, 1.0 - SMALLEST_CLIP])
 
     def _apply(self, p: Floats, groups: Any) -> Floats:
-        column = groups.mask if isinstance(groups, Membership) else lambda g: groups[:, g]
-        z = elementary.log((p + self.epsilon) / (1.0 - p + self.epsilon))
-        used = {node[0] for trees in self.rounds for tree in trees for node in tree if node[0] >= 0}
-        inside = {g: np.asarray(column(g), dtype=np.float64) for g in used}
+        z = elementary.in_blocks(lambda q: elementary.log((q + self.epsilon) / (1.0 - q + self.epsilon)), p)
+        used = sorted({node[0] for trees in self.rounds for tree in trees for node in tree if node[0] >= 0})
+        patterns, pattern = _patterns(groups, used, p.size)
         for factor, trees in zip(self.factors, self.rounds, strict=True):
-            inside[LOG_ODDS] = z
-            added = np.zeros(p.shape)
-            for tree in trees:
-                added += _leaves(tree, inside, p.size)
-            z = (z + added) * factor
-        return elementary.sigmoid(np.clip(z, -elementary.FARTHEST, elementary.FARTHEST))
+            z = (z + _sums(trees, z, used, patterns, pattern)) * factor
+            z = np.clip(z, -_MOST, _MOST)  # finite, whatever the document says
+        return elementary.in_blocks(
+            lambda q: elementary.sigmoid(np.clip(q, -elementary.FARTHEST, elementary.FARTHEST)), z
+        )
+
+
+def _patterns(groups: Any, used: list[int], rows: int) -> tuple[Floats, NDArray[np.int32]]:
+    """The distinct rows of the ``used`` subgroups, 0 and 1 (patterns, used), and which of them each row is (n,)."""
+    if not used:
+        return np.zeros((1, 0)), np.zeros(rows, np.int32)
+    if not isinstance(groups, Membership):
+        groups = Membership.of_masks(np.asarray(groups)[:, used])
+        used = list(range(len(used)))
+    return groups.table[:, used].toarray(), groups.pattern
+
+
+def _sums(
+    trees: tuple[tuple[Node, ...], ...],
+    z: Floats,
+    used: list[int],
+    patterns: Floats,
+    pattern: NDArray[np.int32],
+) -> Floats:
+    """What the trees of a round add to each row, (n,).
+
+    Within a pattern of subgroups that is a step function of z: where there are more rows than steps it is worked out
+    once for each step. Leaves are added in the order of the trees either way, so that the bits are the same.
+    """
+    steps = np.unique([n[1] for tree in trees for n in tree if n[0] == LOG_ODDS])
+    steps = np.append(steps, np.inf)  # a step ends at its threshold, which belongs to it
+    few = len(patterns) * len(steps) < z.size
+    shown = np.tile(steps, len(patterns)) if few else z
+    of = np.repeat(np.arange(len(patterns)), len(steps)) if few else pattern
+    columns = {LOG_ODDS: shown, **{g: patterns[of, i] for i, g in enumerate(used)}}
+    added = np.zeros(shown.shape)
+    for tree in trees:
+        added += _leaves(tree, columns, shown.size)
+    if not few:
+        return added
+    return added[pattern * np.int64(len(steps)) + np.searchsorted(steps, z)]
 
 
 def _leaves(tree: tuple[Node, ...], columns: dict[int, Floats], rows: int) -> Floats:

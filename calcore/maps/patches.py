@@ -66,13 +66,13 @@ class PatchesFunction(MapFunction):
     def _apply(self, p: Floats, groups: Any) -> Floats:
         scores = self.first(p).copy()
         edges = Bins.equal_width(self.bins)
-        place = edges.index(scores)
+        place = edges.index(scores).astype(np.int16)  # narrow: every patch looks at all of it
         column = groups.mask if isinstance(groups, Membership) else lambda g: groups[:, g]
         masks: dict[int, NDArray[np.bool_]] = {EVERYONE: np.ones(p.size, dtype=bool)}
         for group, where, step in self.patches:
             if group not in masks:
                 masks[group] = column(group)
-            inside = masks[group] & (place == where)
+            inside = np.flatnonzero(masks[group] & (place == where))
             moved = self._moved(scores[inside], step)
             scores[inside] = moved
             place[inside] = edges.index(moved)

@@ -42,19 +42,34 @@ def scored_csv_chunks(
     return _pieces(table, [*names, free_name(name, names)], scores, rows)
 
 
-def safe_csv(table: pd.DataFrame) -> bytes:
-    """Any table as UTF-8 CSV, safe to open in a spreadsheet in the same way."""
-    return b"".join(_pieces(table, [str(column) for column in table.columns], None, _ROWS))
+def safe_csv(
+    table: pd.DataFrame, *, separator: str = ",", decimal: str = ".", codec: str = "utf-8", mark: bytes = b""
+) -> bytes:
+    """Any table as CSV, safe to open in a spreadsheet in the same way, laid out as another file is."""
+    if decimal != ".":
+        table = table.copy(deep=False)
+        for place, kind in enumerate(table.dtypes):
+            if kind.kind == "f":
+                values = table.iloc[:, place]
+                said = values.map(lambda v: repr(float(v)).replace(".", decimal), "ignore")
+                table.isetitem(place, said.astype("str"))
+    names = [str(column) for column in table.columns]
+    text = b"".join(_pieces(table, names, None, _ROWS, separator))
+    return mark + (text if codec == "utf-8" else text.decode().encode(codec, "replace"))
 
 
-def _pieces(table: pd.DataFrame, names: list[str], scores: np.ndarray | None, rows: int) -> Iterator[bytes]:
+def _pieces(
+    table: pd.DataFrame, names: list[str], scores: np.ndarray | None, rows: int, separator: str = ","
+) -> Iterator[bytes]:
     for start in range(0, max(len(table), 1), rows):
         piece = table.iloc[start : start + rows]
         given = None if scores is None else scores[start : start + rows]
-        yield csv_piece(piece, names, given, header=start == 0)
+        yield csv_piece(piece, names, given, header=start == 0, separator=separator)
 
 
-def csv_piece(table: pd.DataFrame, names: list[str], scores: np.ndarray | None, *, header: bool) -> bytes:
+def csv_piece(
+    table: pd.DataFrame, names: list[str], scores: np.ndarray | None, *, header: bool, separator: str = ","
+) -> bytes:
     """Some rows as CSV, with ``scores`` (NaN: empty) as the last column; ``names`` of all columns."""
     columns = [_column(table.iloc[:, i]) for i in range(table.shape[1])]
     if scores is not None:
@@ -62,7 +77,9 @@ def csv_piece(table: pd.DataFrame, names: list[str], scores: np.ndarray | None, 
     safe_names = safe_text(pa.array(_text(names), pa.string())).to_pylist()
     out = io.BytesIO()
     csv.write_csv(
-        pa.Table.from_arrays(columns, names=safe_names), out, csv.WriteOptions(include_header=header)
+        pa.Table.from_arrays(columns, names=safe_names),
+        out,
+        csv.WriteOptions(include_header=header, delimiter=separator),
     )
     return out.getvalue()
 

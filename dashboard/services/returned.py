@@ -13,6 +13,8 @@ from calcore.audit_sample import draw, fingerprint, rows_for_average_gap, sample
 from calcore.errors import InputError
 from calcore.file_evidence import population_rows
 from calcore.ingest import LIST, Ingested, Returned, positions, read_returned
+from calcore.ingest.encoding import mark_of
+from calcore.ingest.sniff import UNUSED
 from calcore.maps import safe_csv
 from calcore.meanings import MEANINGS
 from dashboard.services.memory import once
@@ -91,7 +93,7 @@ def sample_list(state: AppState, precision: float) -> SampleList:
             rows.size,
             rows_for_average_gap(ingested.columns.score[rows], RESOLUTION, settings.bins),
             RESOLUTION,
-            safe_csv(table),
+            list_csv(table, ingested),
             tuple(map(str, table.columns[3:])),
         )
 
@@ -108,6 +110,15 @@ def beside(
     taken = {str(name).casefold() for name in ours.columns}
     rest.columns = pd.Index([free_name(str(name), taken) for name in others])
     return pd.concat([ours, rest], axis=1)
+
+
+def list_csv(table: pd.DataFrame, ingested: Ingested) -> bytes:
+    """A list as text that is laid out like the open file, so that the same program opens it."""
+    layout, start = ingested.report.format, (get_state().data or b"")[:4]
+    decimal, separator, codec = layout.decimal or ".", layout.separator, layout.encoding or "utf-8"
+    if separator is None or separator == UNUSED:
+        separator = ";" if decimal == "," else ","
+    return safe_csv(table, separator=separator, decimal=decimal, codec=codec, mark=mark_of(start, codec))
 
 
 def free_name(name: str, taken: set[str]) -> str:

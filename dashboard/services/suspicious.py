@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from calcore.ingest import LIST
-from calcore.maps import safe_csv
 from calcore.suspicious import SuspiciousLabels, suspicious_labels
 from dashboard.services.memory import once
 from dashboard.services.results import Analysis, gate_of
-from dashboard.services.returned import CORRECTED, beside, corrections_name, free_name
+from dashboard.services.returned import CORRECTED, beside, corrections_name, free_name, list_csv
 
 SHOWN_SUSPICIOUS = 500
 
@@ -53,7 +52,7 @@ def _with_lines(found: Analysis, ranked: SuspiciousLabels, most: int | None) -> 
 
 
 def suspicious_csv(found: Analysis) -> bytes:
-    """The whole list as CSV, safe to open in a spreadsheet, with an empty column for corrections."""
+    """The whole list, laid out as the file and safe to open in a spreadsheet, with an empty column for corrections."""
 
     def compute() -> bytes:
         table = suspicious_of(found, None).table.copy()
@@ -62,6 +61,6 @@ def suspicious_csv(found: Analysis) -> bytes:
         table.columns = pd.Index([free_name(str(name), taken) for name in table.columns])
         table.insert(1, LIST, corrections_name(found.ingested))
         table.insert(2, CORRECTED, "")
-        return safe_csv(table)
+        return list_csv(table, found.ingested)
 
     return once(("suspicious-csv", *found.key), compute)

@@ -108,3 +108,22 @@ def test_trees_that_do_not_end_or_are_not_numbers_are_refused(tree):
 def test_log_odds_patches_are_checked_as_patches_are():
     with pytest.raises(InputError, match="patches"):
         LogOddsPatchesFunction(IdentityFunction(), 10, ((0, 10, 0.1),))
+
+
+@pytest.mark.parametrize("name", sorted(GROUPED))
+def test_many_rows_get_the_bits_that_each_row_gets_alone(name):
+    """Many rows are looked at in blocks, and trees once for each step: neither is seen in the numbers."""
+    function = GROUPED[name]
+    scores = np.concatenate([hard_scores(function, 70_000), np.full(3, 0.3)])
+    masks, member = memberships(scores.size)
+    found = function(scores, masks)
+    assert np.array_equal(found, function(scores, member))
+    for row in [*range(0, scores.size, 997), scores.size - 1]:
+        assert function(scores[[row]], masks[[row]])[0] == found[row]
+
+
+def test_trees_of_a_document_that_overflow_still_give_shares():
+    huge = ((-2, 1e100, 0, 0),)
+    function = BoostedTreesFunction(1e-9, (10.0,) * 250 + (0.0,), ((huge,),) * 251)
+    found = function(np.linspace(0, 1, 50), np.zeros((50, 0), dtype=bool))
+    assert ((found >= 0) & (found <= 1)).all()
