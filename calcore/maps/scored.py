@@ -52,7 +52,7 @@ def safe_csv(
             if kind.kind == "f":
                 values = table.iloc[:, place]
                 said = values.map(lambda v: repr(float(v)).replace(".", decimal), "ignore")
-                table.isetitem(place, said.astype("str"))
+                table.isetitem(place, said.astype("str").array)
     names = [str(column) for column in table.columns]
     text = b"".join(_pieces(table, names, None, _ROWS, separator))
     return mark + (text if codec == "utf-8" else text.decode().encode(codec, "replace"))
