@@ -25,10 +25,10 @@ def scored_rows(found: Analysis, exported: Exported) -> None:
         horizontal=True,
         key=get_state().key("scored-kind"),
     )
-    parquet = kind == typed
+    parquet, place = kind == typed, right.empty()
     ready = services.scored_rows_ready(found, exported.map, parquet)
     if ready is None:
-        if not right.button("Write scored rows", key="prepare-scored", icon=":material/table:"):
+        if not place.button("Write scored rows", key="prepare-scored", icon=":material/table:"):
             return
         bar = st.progress(0.0, "Writing the rows")
         total = max(found.ingested.report.rows_read, 1)
@@ -43,7 +43,7 @@ def scored_rows(found: Analysis, exported: Exported) -> None:
             return
         finally:
             bar.empty()
-    right.download_button(
+    place.download_button(
         f"Scored rows ({ready.size / 1e6:,.1f} MB)",
         ready.read,
         file_name=ready.name,

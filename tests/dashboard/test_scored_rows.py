@@ -76,6 +76,7 @@ def test_the_page_writes_what_the_command_line_writes(app, tmp_path, data):
     assert found == by_command(app, data, tmp_path)
     assert rows.size == len(found)
     assert rows.read() == found, "it can be taken twice"
+    assert "Write scored rows" not in [button.label for button in app.button]
 
 
 def test_refused_rows_stay_in_their_place_and_are_explained(app):
