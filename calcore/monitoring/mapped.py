@@ -28,7 +28,9 @@ def mapped_scores(
     if since is None:
         return new
     if columns.time is None:
-        raise InputError("A map from a date on needs a time column, and none is chosen; choose one on the Data page.")
+        raise InputError(
+            "A map from a date on needs a time column, and none is chosen; choose one on the Data page."
+        )
     return np.where(columns.time >= since, new, columns.score)
 
 

@@ -70,7 +70,9 @@ def group_series(watch: Watch) -> tuple[GroupSeries, ...]:
         use = use & later if (use & later).any() else use
         pooled = _pooled(weight[g][use], gap[g][use], error[g][use])
         half = Z * error[g]
-        made.append(GroupSeries(name, gap[g], gap[g] - half, gap[g] + half, rows[g], pooled, name in convicted))
+        made.append(
+            GroupSeries(name, gap[g], gap[g] - half, gap[g] + half, rows[g], pooled, name in convicted)
+        )
     return tuple(sorted(made, key=lambda one: (not one.alarmed, *_worst(one.pooled))))
 
 
@@ -100,7 +102,9 @@ def batch_reliability(one: BatchResult) -> Reliability | None:
     nothing = np.full(len(table), np.nan)
     gap = np.divide(table.moment, table.mass, out=nothing.copy(), where=held)
     error = np.divide(table.error, table.mass, out=nothing.copy(), where=held)
-    return _table(table.mean_score, gap, error, table.mass, table.rows, one.labelled, one.basis, one.assumptions)
+    return _table(
+        table.mean_score, gap, error, table.mass, table.rows, one.labelled, one.basis, one.assumptions
+    )
 
 
 def reference_reliability(reference: Reference, results: Sequence[BatchResult]) -> Reliability:

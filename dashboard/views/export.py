@@ -42,6 +42,7 @@ def page() -> None:
         format_func=lambda one: REGISTRY[one].title,
         key="export-name",
     )
+    get_state().export_choice = name
     entry = result.entry(name)
     try:
         exported = services.export_of(found, result, name)
