@@ -63,13 +63,13 @@ def _alarmed(alerts: Sequence[Alert], notes: tuple[str, ...]) -> Verdict:
     first = alerts[0]
     more = len(alerts) - 1
     said = "" if not more else f" {more} more {'alerts' if more > 1 else 'alert'} below."
-    return Verdict(Level.BAD, f"{first.sentence}{said}", notes, word=KINDS[first.kind])
+    return Verdict(Level.BAD, f"{first.sentence}{said}", notes, word="Alert")
 
 
 def of_alert(alert: Alert) -> Verdict:
     """One alert or notice by itself."""
     level = Level.BAD if alert.severity == "alert" else Level.WATCH
-    return Verdict(level, alert.sentence, (), word=KINDS[alert.kind])
+    return Verdict(level, alert.sentence, (), word=alert.severity.capitalize())
 
 
 def _nothing_word(results: Sequence[BatchResult]) -> str:
@@ -144,7 +144,18 @@ def series_title(watch: Watch, metric: str) -> str:
     outside = control.outside
     if outside.any():
         return f"{title}: {_beyond(watch.results, outside)} outside what the reference period leads to expect"
+    begun = first_alert(watch)
+    if begun is not None:
+        return (
+            f"{title}: no single batch is outside its limits, but together they give an alert since "
+            f"{watch.results[begun].label}"
+        )
     return f"{title}: as the reference period leads to expect in all {_measured(watch)} batches"
+
+
+def first_alert(watch: Watch) -> int | None:
+    """The batch in which the earliest of the changes began that are not over."""
+    return min((one.since for one in (*watch.findings, *watch.changes) if not one.over), default=None)
 
 
 def _measured(watch: Watch) -> int:
@@ -187,10 +198,15 @@ def evidence_words(watch: Watch) -> str:
 
 def groups_title(series: Sequence[GroupSeries]) -> str:
     """How many subgroups a test convicted, and the first of them."""
-    found = [one.name for one in series if one.alarmed]
-    if not found:
-        return f"No alert for any of {w.count(len(series))} subgroups by itself"
-    return f"{'An alert' if len(found) == 1 else 'Alerts'} for {w.listed(found)}"
+    lasting = [one.name for one in series if one.alarmed and not one.over]
+    if lasting:
+        return f"{'An alert' if len(lasting) == 1 else 'Alerts'} for {w.listed(lasting)}"
+    passed = [one.name for one in series if one.over]
+    if passed:
+        return (
+            f"No subgroup is off now; {w.listed(passed)} {'was' if len(passed) == 1 else 'were'} for a time"
+        )
+    return f"No alert for any of {w.count(len(series))} subgroups by itself"
 
 
 def batch_words(one: BatchResult, metric: str) -> str:

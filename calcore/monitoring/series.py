@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,7 @@ class GroupSeries:
     """The gap (event rate - mean score) of a subgroup in each batch, (batches,), with its 95 % interval.
 
     NaN where a batch is not measured or does not hold the subgroup. ``pooled`` is the gap over all batches after the
-    reference period; ``alarmed`` says that one of the two tests convicted the subgroup.
+    reference period; ``alarmed`` says that one of the two tests convicted the subgroup, ``over`` that this has passed.
     """
 
     name: str
@@ -35,6 +35,7 @@ class GroupSeries:
     rows: NDArray[np.int64]
     pooled: Value
     alarmed: bool
+    over: bool = False
 
 
 def pooled_gap(results: Sequence[BatchResult]) -> Value:
@@ -48,7 +49,10 @@ def pooled_gap(results: Sequence[BatchResult]) -> Value:
 
 
 def group_series(watch: Watch) -> tuple[GroupSeries, ...]:
-    """Every subgroup: those that a test convicted first, then those that are off by most beyond their noise."""
+    """Every subgroup: those that a test convicted first, then those that are off by most beyond their noise.
+
+    Intersections of a subgroup that comes before them are put last: they mostly say the same.
+    """
     results = watch.results
     names = tuple(dict.fromkeys(group.name for one in results for group in one.groups))
     place = {name: g for g, name in enumerate(names)}
@@ -63,17 +67,33 @@ def group_series(watch: Watch) -> tuple[GroupSeries, ...]:
     later = np.ones(len(results), dtype=bool)
     if watch.reference is not None:
         later[list(watch.reference.positions)] = False
-    convicted = [one.group for one in (*watch.findings, *watch.changes) if one.group is not None]
+    found = [one for one in (*watch.findings, *watch.changes) if one.group is not None]
+    convicted, lasting = {one.group for one in found}, {one.group for one in found if not one.over}
     made = []
     for g, name in enumerate(names):
         use = np.isfinite(gap[g]) & (weight[g] > 0)
         use = use & later if (use & later).any() else use
         pooled = _pooled(weight[g][use], gap[g][use], error[g][use])
         half = Z * error[g]
-        made.append(
-            GroupSeries(name, gap[g], gap[g] - half, gap[g] + half, rows[g], pooled, name in convicted)
-        )
-    return tuple(sorted(made, key=lambda one: (not one.alarmed, *_worst(one.pooled))))
+        alarmed = name in convicted
+        over = alarmed and name not in lasting
+        made.append(GroupSeries(name, gap[g], gap[g] - half, gap[g] + half, rows[g], pooled, alarmed, over))
+    made.sort(key=lambda one: (not one.alarmed, one.over, *_worst(one.pooled)))
+    parts = {group.name: group.parts for one in results for group in one.groups}
+    return tuple(_intersections_last(made, parts))
+
+
+def _intersections_last(
+    made: Sequence[GroupSeries], parts: Mapping[str, tuple[str, ...]]
+) -> list[GroupSeries]:
+    first: list[GroupSeries] = []
+    last: list[GroupSeries] = []
+    seen: set[str] = set()
+    for one in made:
+        known = not one.alarmed and any(part in seen for part in parts.get(one.name, ()))
+        (last if known else first).append(one)
+        seen.add(one.name)
+    return first + last
 
 
 def _worst(pooled: Value) -> tuple[float, float]:

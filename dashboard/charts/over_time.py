@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calcore.monitoring import BatchResult, Limits, Watch
 from calcore.monitoring.alerts import number
 from calcore.monitoring.results import METRICS, TITLES
-from calcore.monitoring.sentences import batch_words, series_title
+from calcore.monitoring.sentences import batch_words, first_alert, series_title
 from calcore.validation import Floats
 from dashboard import wording
 from dashboard.charts import theme
@@ -30,6 +30,8 @@ from dashboard.charts.over_time_axis import (
 )
 
 EXPECTED = "What the reference leads to expect"
+#: More batches than this are drawn with smaller marks.
+CROWDED = 45
 CHANCE = "Calibrated score: at most, by chance"
 
 
@@ -92,7 +94,7 @@ def _add_band(figure: go.Figure, limits: Limits, axis: BatchAxis, metric: str) -
             legendgroup=EXPECTED,
             showlegend=k == 0,
         )
-    if np.isfinite(limits.centre):
+    if np.isfinite(limits.centre) and metric != "ECE":  # that of the ECE is without the noise of a batch
         centre = float(scaled(metric, [limits.centre])[0])
         _add_line(
             figure, [axis.before[0], axis.after[-1]], [centre, centre], "dash", 1.0, "Mean of the reference"
@@ -150,10 +152,11 @@ def _add_points(
         path = np.concatenate([start, run])
         if path.size > 1:
             _connect(figure, path, values, axis, "dash")
+    small = 3 if len(results) > CROWDED else 0
     kinds = (
-        (inside, "Measured", theme.GOOD, "circle", 8),
-        (beyond, "Beyond a limit", theme.BAD, "diamond", 12),
-        (estimated, "Estimated: no labels yet", theme.GOOD, "circle-open", 9),
+        (inside, "Measured", theme.GOOD, "circle", 8 - small),
+        (beyond, "Beyond a limit", theme.BAD, "diamond", 12 - small),
+        (estimated, "Estimated: no labels yet", theme.GOOD, "circle-open", 9 - small),
     )
     for mask, name, color, symbol, size in kinds:
         at = np.flatnonzero(mask)
@@ -197,8 +200,8 @@ def _bars(
         "array": np.nan_to_num(np.maximum(high - values[at], 0.0)).round(5).tolist(),
         "arrayminus": np.nan_to_num(np.maximum(values[at] - low, 0.0)).round(5).tolist(),
         "color": color,
-        "thickness": 1.2,
-        "width": 0 if len(results) > 30 else 3,
+        "thickness": 0.7 if len(results) > CROWDED else 1.2,
+        "width": 0 if len(results) > CROWDED / 2 else 3,
     }
 
 
@@ -225,10 +228,9 @@ def _add_unmeasured(
 
 def _add_since(figure: go.Figure, watch: Watch, axis: BatchAxis) -> None:
     """A line where the first alert began that is not over."""
-    begun = [one.since for one in (*watch.findings, *watch.changes) if not one.over]
-    if not begun:
+    since = first_alert(watch)
+    if since is None:
         return
-    since = min(begun)
     x, right = axis.before[since], since > len(axis.x) / 2
     figure.add_shape(
         type="line",

@@ -18,6 +18,8 @@ from dashboard.charts.names import shortened
 
 REFERENCE = "Reference period"
 MOST_TICKS = 5
+#: Names of batches on a phone's screen, and how many letters they have together.
+MOST_NAMES, TOGETHER = 4, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +42,16 @@ class BatchAxis:
                 type="date", nticks=MOST_TICKS, title={"text": "Time (UTC)"}, tickangle=0, **where
             )
             return
-        step = max(1, -(-len(self.labels) // MOST_TICKS))
+        step = max(1, -(-len(self.labels) // MOST_NAMES))
         places = list(range(0, len(self.labels), step))
-        most = 60 // max(len(places), 1)
+        names, title = self.labels, "Batch"
+        if all(label.startswith("rows ") for label in names):
+            names, title = tuple(label.split()[1] for label in names), "Batch, by its first row"
         figure.update_xaxes(
             tickvals=places,
-            ticktext=[shortened(self.labels[i], max(most, 6)) for i in places],
+            ticktext=[shortened(names[i], TOGETHER // len(places)) for i in places],
             range=[-0.6, len(self.labels) - 0.4],
-            title={"text": "Batch"},
+            title={"text": title},
             tickangle=0,
             **where,
         )

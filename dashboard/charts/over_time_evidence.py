@@ -18,7 +18,7 @@ from dashboard.charts.over_time_axis import BatchAxis, add_reference, batch_axis
 
 #: Evidence is drawn up to a million and down to a hundredth: beyond that the size says nothing more.
 HIGHEST, LOWEST = 6.0, -2.0
-TICKS = {-2: "0.01", 0: "1", 2: "100", 4: "10,000", 6: "1,000,000"}
+TICKS = {-2: "0.01", -1: "0.1", 0: "1", 4: "10,000", 6: "1,000,000"}
 
 
 def evidence_chart(watch: Watch) -> Chart:
@@ -48,8 +48,8 @@ def evidence_chart(watch: Watch) -> Chart:
     top = max(float(drawn.max(initial=0.0)), threshold) + 0.4
     figure.update_yaxes(
         title={"text": "Evidence"},
-        tickvals=list(TICKS),
-        ticktext=list(TICKS.values()),
+        tickvals=[*TICKS, threshold],
+        ticktext=[*TICKS.values(), f"{1 / watch.plan.alpha:.0f}"],
         range=[min(float(drawn.min(initial=0.0)), 0.0) - 0.3, min(top, HIGHEST + 0.4)],
         zeroline=False,
     )

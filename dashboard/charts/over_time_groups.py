@@ -21,6 +21,8 @@ from dashboard.charts.over_time_axis import BatchAxis, batch_axis
 
 COLUMNS = 2
 ROW_HEIGHT = 150
+#: More batches than this are drawn with smaller marks.
+CROWDED = 30
 
 
 def groups_chart(
@@ -51,11 +53,20 @@ def groups_chart(
     figure.update_layout(margin_t=theme.title_height(title) + 34)
     figure.update_annotations(font_size=theme.SMALL)
     axis.style(figure)
-    figure.update_xaxes(nticks=3, title=None, tickfont_size=theme.SMALL)
-    if not axis.timed:
-        places = sorted({0, len(axis.labels) - 1})
-        figure.update_xaxes(tickvals=places, ticktext=[shortened(axis.labels[i], 9) for i in places])
-    figure.update_yaxes(range=[-limit, limit], tickformat="+.0f", nticks=5, zeroline=True)
+    ticks = sorted({len(axis.x) // 8, len(axis.x) - 1 - len(axis.x) // 8})
+    figure.update_xaxes(
+        tickvals=[axis.x[i] for i in ticks],
+        ticktext=[shortened(axis.labels[i], 10) for i in ticks],
+        title=None,
+        tickfont_size=theme.SMALL,
+    )
+    step = _step(limit)
+    figure.update_yaxes(
+        range=[-limit, limit],
+        tickvals=[-step, 0, step],
+        ticktext=[f"\u2212{step:g}", "0", f"+{step:g}"],
+        zeroline=True,
+    )
     figure.update_yaxes(title={"text": "Points"}, col=1)
     worst = series[0]
     alt = (
@@ -66,15 +77,20 @@ def groups_chart(
 
 
 def _limit(series: Sequence[GroupSeries], tolerance: float) -> float:
-    """Room for every point, and for intervals unless they are many times wider."""
-    gaps = np.concatenate([one.gap for one in series])
-    ends = np.concatenate([end for one in series for end in (one.low, one.high)])
-    gaps, ends = np.abs(gaps[np.isfinite(gaps)]), np.abs(ends[np.isfinite(ends)])
-    if not gaps.size:
-        return 100 * max(2 * tolerance, 0.05)
-    return 110 * max(
-        float(gaps.max()), min(float(ends.max(initial=0.0)), 2 * float(gaps.max())), 1.5 * tolerance
-    )
+    """Room for every gap that is known to within 50 points, and for nearly all of their intervals."""
+    gaps, ends = [np.zeros(0)], [np.zeros(0)]
+    for one in series:
+        known = np.isfinite(one.gap) & (one.high - one.low < 1)
+        gaps.append(np.abs(one.gap[known]))
+        ends += [np.abs(one.low[known]), np.abs(one.high[known])]
+    every = np.concatenate(ends)
+    widest = float(np.quantile(every, 0.95)) if every.size else 0.05
+    return 115 * max(float(np.concatenate(gaps).max(initial=0.0)), widest, 1.5 * tolerance)
+
+
+def _step(limit: float) -> float:
+    """A round number within the axis."""
+    return next((step for step in (50, 20, 10, 5, 2, 1, 0.5) if step <= 0.85 * limit), 0.2)
 
 
 def _add_panel(
@@ -97,7 +113,8 @@ def _add_panel(
             col=col,
         )
     at = np.flatnonzero(np.isfinite(one.gap))
-    color = theme.BAD if one.alarmed else theme.GOOD
+    alarmed = one.alarmed and not one.over
+    color, crowded = theme.BAD if alarmed else theme.GOOD, len(axis.x) > CROWDED
     gap, low, high = (100 * values[at] for values in (one.gap, one.low, one.high))
     figure.add_scatter(
         x=[axis.x[i] for i in at],
@@ -108,15 +125,15 @@ def _add_panel(
             "array": np.nan_to_num(high - gap).round(3).tolist(),
             "arrayminus": np.nan_to_num(gap - low).round(3).tolist(),
             "color": color,
-            "thickness": 1,
+            "thickness": 0.5 if crowded else 1,
             "width": 0,
         },
         mode="lines+markers",
-        line={"color": color, "width": 1.5, "dash": "dash" if one.alarmed else "solid"},
-        marker={"color": color, "symbol": "diamond" if one.alarmed else "circle", "size": 6},
+        line={"color": color, "width": 1 if crowded else 1.5},
+        marker={"color": color, "symbol": "diamond" if alarmed else "circle", "size": 3 if crowded else 6},
         hovertext=[_hover(watch, one, int(i)) for i in at],
         hoverinfo="text",
-        name="Alert" if one.alarmed else "No alert",
+        name="Alert" if alarmed else "No alert",
         showlegend=False,
         row=row,
         col=col,
@@ -139,7 +156,7 @@ def _table(watch: Watch, series: Sequence[GroupSeries]) -> pd.DataFrame:
                 "Rows": int(one.rows[i]),
                 "Event rate minus mean score": number("gap", float(one.gap[i])),
                 "95 % interval": f"{number('gap', float(one.low[i]))} to {number('gap', float(one.high[i]))}",
-                "Alert": "yes" if one.alarmed else "no",
+                "Alert": "over again" if one.over else "yes" if one.alarmed else "no",
             }
             for one in series
             for i, batch in enumerate(watch.results)

@@ -34,7 +34,7 @@ def controls(found: Analysis) -> Asked:
     usual = services.default_batching(found)
     timed = found.ingested.columns.time is not None
     units = [unit for unit in UNITS if timed or unit not in CALENDAR]
-    first, second, third = st.columns(3)
+    first, last, second = st.columns(3)
     by = first.selectbox(
         "A batch is",
         units,
@@ -51,7 +51,7 @@ def controls(found: Analysis) -> Asked:
     elif by == "column":
         column = second.selectbox("Column", services.batch_columns(found), key=state.key("batch-column"))
         batching = replace(batching, column=column)
-    metric = third.selectbox(
+    metric = last.selectbox(
         "Shown", list(METRICS), format_func=TITLES.__getitem__, key=state.key("over-time-metric")
     )
     if not timed:
