@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calcore.audit import TOLERANCE
-from calcore.calibrators.loss_weighted import contradiction_rate, contradicts, recorded_labels
+from calcore.calibrators.loss_weighted import contradiction, contradiction_rate, recorded_labels
 from calcore.evidence import Evidence
 from calcore.known_flips import KnownFlips, known_flips
 from calcore.metrics.rates import rate_interval
@@ -115,7 +115,7 @@ def contradictions(
     """
     label = recorded_labels(evidence)
     share = evidence.weight / evidence.weight.sum()
-    against = contradicts(evidence.score, label).astype(np.float64)
+    against = contradiction(evidence.score, label)
     doubt = own_doubt(evidence.score)
     known = known_flips(evidence, counted, estimated)
     excess, bounds, error = _compared(evidence, share, against, doubt)

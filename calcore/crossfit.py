@@ -24,9 +24,7 @@ def assign_folds(evidence: Evidence, folds: int, seed: int) -> NDArray[np.int64]
         if units.size < 2:
             raise InputError("all rows belong to one unit: nothing is left to predict it from")
         return _dealt(rng, units.size, folds, 0)[place]
-    stratum = evidence.source.astype(np.int64) * 2
-    if evidence.label is not None:
-        stratum = stratum + (evidence.label == 1)
+    stratum = evidence.source.astype(np.int64) * 3 + evidence.label_kind
     fold = np.empty(len(evidence), dtype=np.int64)
     # each stratum goes on where the one before it ended: small ones do not all land in one fold
     start = int(rng.integers(folds))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from calcore.errors import DoesNotExist, InputError
 from calcore.subgroups import Membership
 from calcore.sums import distinct_keys, grid_place, sum_by
-from calcore.validation import Floats, as_scores, read_only, same_length
+from calcore.validation import HALF, Floats, as_scores, read_only, same_length
 
 if TYPE_CHECKING:
     from calcore.observation.base import ObservationModel
@@ -50,8 +50,8 @@ class Evidence:
 
     All arrays have shape (n,) and cannot be written. ``weight`` is the sampling weight v summed over the file
     rows that an entry stands for, ``weight_squared`` the sum of v squared (of v under frequency weights), from
-    which errors are computed. ``source`` holds positions in ``sources``; ``label`` the recorded label, where
-    the observation model has one; ``row`` the position in the arrays that were given. ``drawn_elsewhere`` is
+    which errors are computed. ``source`` holds positions in ``sources``; ``label`` the recorded label (1/2 for a
+    tie), where the observation model has one; ``row`` the position in the arrays that were given. ``drawn_elsewhere`` is
     set where the sources drew more than is here: in the evidence of a subgroup.
     """
 
@@ -109,6 +109,13 @@ class Evidence:
     def base_rate(self) -> float:
         """Estimated P(Y=1)."""
         return float(self.positive.sum() / self.mass.sum())
+
+    @cached_property
+    def label_kind(self) -> NDArray[np.int64]:
+        """0 for a recorded negative, 1 for a positive, 2 for a tie, (n,); 0 where rows carry no label."""
+        if self.label is None:
+            return np.zeros(len(self), dtype=np.int64)
+        return self.label.astype(np.int64) + 2 * (self.label == HALF)
 
     @cached_property
     def residual(self) -> Floats:
@@ -174,7 +181,7 @@ class Evidence:
         """
         sources = len(self.sources)
         here = sum_by(self.source, self.weight, sources)
-        part = self._rows(index)
+        part = self.entries(index)
         kept = sum_by(part.source, part.weight, sources)
         scale = np.divide(here, kept, out=np.zeros(sources), where=kept > 0)[part.source]
         elsewhere = None
@@ -213,7 +220,7 @@ class Evidence:
             raise DoesNotExist(f"no mass is left in the subgroup {self.membership.names[position]!r}")
         if np.allclose(self.mass * self.source_weight[self.source], self.weight):
             return self.take(inside).without_groups()
-        part = self._rows(inside)
+        part = self.entries(inside)
         return replace(
             part,
             positive=part.positive / mass,
@@ -222,7 +229,7 @@ class Evidence:
             drawn_elsewhere=replace(self.drawn, share=self.drawn.share * mass),
         )
 
-    def _rows(self, index: NDArray[Any]) -> Evidence:
+    def entries(self, index: NDArray[Any]) -> Evidence:
         """The rows at ``index`` with everything that belongs to them, unscaled."""
 
         def part(values: Any) -> Any:
@@ -328,7 +335,7 @@ def _entry_key(
         key, size = grid_place(evidence.score, grid), grid
     parts: list[tuple[NDArray[Any], int]] = [(evidence.source, len(evidence.sources))]
     if evidence.label is not None:
-        parts.append((evidence.label.astype(np.int64), 2))
+        parts.append((evidence.label_kind, 3))
     if fold is not None:
         parts.append((fold, int(fold.max(initial=0)) + 1))
     if joint and evidence.membership is not None:

@@ -10,7 +10,7 @@ from scipy import special
 
 from calcore.audit import TOLERANCE
 from calcore.calibrators import LWCal
-from calcore.calibrators.loss_weighted import contradicts, recorded_labels
+from calcore.calibrators.loss_weighted import contradiction, recorded_labels
 from calcore.contradictions import Errors, Interval, own_doubt, p_value
 from calcore.errors import DoesNotExist
 from calcore.evidence import Evidence, compress
@@ -157,7 +157,7 @@ class _Entries:
         assert evidence.label is not None
         return cls(
             evidence=evidence,
-            against=contradicts(evidence.score, evidence.label).astype(np.float64),
+            against=contradiction(evidence.score, evidence.label),
             doubt=own_doubt(evidence.score),
             weight=LWCal().fit(evidence.without_groups()).audit_.weights,
             stratum=_strata(evidence),

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from calcore.calibrators import Calibrator
 from calcore.errors import DoesNotExist
 from calcore.evidence import Evidence
+from calcore.half_labels import halves_apart
 from calcore.metrics.binning import Bins
 from calcore.observation import Clean, Noisy
 from calcore.observation.forward_platt import ForwardPosterior
@@ -106,7 +107,9 @@ def _flips(evidence: Evidence) -> _Flips | None:
         return None
     if isinstance(model.rho0, float) and isinstance(model.rho1, float):
         return _Flips((model.rho0, model.rho1), model)
-    tally = Tally.of(evidence.score, evidence.label, evidence.weight)
+    rows = halves_apart(evidence).evidence
+    assert rows.label is not None
+    tally = Tally.of(rows.score, rows.label, rows.weight)
     if not tally.size.all():
         return None
     mode = ForwardPosterior.of(tally).mode()

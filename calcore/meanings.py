@@ -24,6 +24,7 @@ from calcore.observation import (
     Sconf,
 )
 from calcore.settings import Settings
+from calcore.validation import HALF
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,10 @@ def check_columns(ingested: Ingested, settings: Settings) -> None:
             )
     if settings.labels == "pu" and roles.label is None and roles.source is None:
         raise InputError("Known positives need a label column (1 = known positive) or a source column")
+    if settings.labels == "pu" and columns.label is not None and bool((columns.label == HALF).any()):
+        raise InputError(
+            "A tie cannot be half a known positive: leave ties out, or count them as positive or negative"
+        )
 
 
 def source_values(ingested: Ingested) -> list[str]:

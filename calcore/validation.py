@@ -13,6 +13,8 @@ from calcore.errors import InputError
 Floats = NDArray[np.float64]
 #: Scores this far outside [0, 1] are rounding errors: who clips them counts them, the rest is refused.
 ROUNDING = 1e-6
+#: The label of a tie: half a positive and half a negative.
+HALF = 0.5
 
 
 def _positions(bad: NDArray[np.bool_], limit: int = 5) -> str:
@@ -66,11 +68,13 @@ def as_scores(values: ArrayLike, name: str = "score") -> Floats:
     return scores
 
 
-def as_labels(values: ArrayLike, n: int, name: str = "label") -> Floats:
-    """Labels as float64 (n,) of 0, 1 and NaN (not labelled)."""
+def as_labels(values: ArrayLike, n: int, name: str = "label", *, ties: bool = False) -> Floats:
+    """Labels as float64 (n,) of 0, 1 and NaN (not labelled); with ``ties`` also 1/2."""
     labels = as_floats(values, name)
     same_length(labels, n, name)
     wrong = ~((labels == 0) | (labels == 1) | np.isnan(labels))
+    if ties:
+        wrong &= labels != HALF
     if wrong.any():
         raise InputError(f"{name}s must be 0 or 1, found {labels[wrong][0]:g} {_positions(wrong)}")
     return labels

@@ -193,8 +193,13 @@ def data_line(report: IngestReport) -> str:
     parts = [report.sentence() + "."]
     if report.clipped:
         parts.append(f"{w.count(report.clipped)} scores a hair outside 0 to 1 were moved to the end.")
-    if report.unlabelled:
-        parts.append(f"{w.rows(report.unlabelled)} have no label.")
+    without = report.unlabelled - report.left_out_ties
+    if without:
+        parts.append(f"{w.rows(without)} {'has' if without == 1 else 'have'} no label.")
+    if report.tied:
+        parts.append(
+            f"{w.rows(report.tied)} with a tie (0.5) {'is' if report.tied == 1 else 'are'} {report.ties}."
+        )
     return " ".join(parts)
 
 

@@ -8,11 +8,21 @@ from typing import Any
 
 import streamlit as st
 
-from calcore.ingest import Choices, Ingested, Parsed, Returned
+from calcore.ingest import Choices, Ingested, Joined, Parsed, Returned
 from calcore.settings import Settings
 
 _KEY = "calcore"
 _KEPT_RESULTS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class LateLabels:
+    """Labels of another file, ``parsed`` from ``data``; the ``scores`` without them, and the join once there is one."""
+
+    data: bytes
+    parsed: Parsed
+    scores: Parsed
+    joined: Joined | None = None
 
 
 @dataclass
@@ -30,6 +40,8 @@ class AppState:
     #: Lists that were filled in and brought back: a random sample that was checked, and corrected labels.
     sample: Returned | None = None
     corrections: Returned | None = None
+    #: Labels that arrived in a file of their own; ``parsed`` is then the scores with them.
+    late: LateLabels | None = None
     analysed: bool = False
     latest_comparison: tuple[Any, ...] | None = None
     export_choice: str | None = None

@@ -24,6 +24,7 @@ from calcore.wording import (
 
 __all__ = [
     "MISSING",
+    "NO_GATE",
     "PERCENT",
     "after_corrections",
     "checked",
@@ -34,19 +35,40 @@ __all__ = [
     "estimated",
     "exact",
     "interval",
+    "left_out",
     "listed",
+    "no_subgroups",
     "on_basis",
     "p_value",
     "points",
     "rate",
     "rates",
     "rows",
+    "searched",
     "side",
     "signed",
     "spellings",
     "to_check",
     "to_check_for_verdict",
 ]
+
+NO_GATE = "The gate needs a recorded label on each row; these labels have none."
+
+
+def no_subgroups(chosen: bool) -> str:
+    """Why there are no subgroups to list; ``chosen``: columns were, but no value holds enough rows."""
+    reason = "none holds enough rows" if chosen else "no column is chosen for subgroups"
+    return f"Nothing to show: {reason}."
+
+
+def searched(groups: int, cells: int) -> str:
+    """What the worst subgroups were picked from."""
+    return f"The worst of {count(groups)} subgroups, over {count(cells)} cells tested together."
+
+
+def left_out(n: int) -> str:
+    """Kept rows that are not measured on; empty where all are."""
+    return f"{rows(n)} left out here: no label, or a weight of 0." if n else ""
 
 
 def to_check(size: int, population: int, precision: float) -> str:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
+from calcore.half_labels import halves_apart
 from calcore.maps import CalibrationMap
 from calcore.maps.functions import ConstantFunction
 from calcore.maps.map_function import MapFunction
@@ -54,7 +55,7 @@ class Calibrator(BaseEstimator, ABC):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn the map from scores (n,) with labels ``y`` (n,) of 0 and 1, or from any evidence.
+        """Learn the map from scores (n,) with labels ``y`` (n,) of 0 and 1 (1/2: a tie), or from any evidence.
 
         One row or one class of labels gives a constant map. Raises InputError on unusable input, DoesNotExist
         where the method needs row labels that the evidence does not have.
@@ -69,7 +70,7 @@ class Calibrator(BaseEstimator, ABC):
             )
         self.warnings_: tuple[str, ...] = ()
         self._check_parameters()
-        function = self._fit(evidence)
+        function = self._fit(self._prepared(evidence))
         self.map_ = CalibrationMap(
             function=function,
             calibrator=type(self).__name__,
@@ -96,6 +97,10 @@ class Calibrator(BaseEstimator, ABC):
     @abstractmethod
     def _fit(self, evidence: Evidence) -> MapFunction:
         """The function of the map, for checked evidence; may set ``audit_`` and add ``warnings_``."""
+
+    def _prepared(self, evidence: Evidence) -> Evidence:
+        """What ``_fit`` gets: methods that look at labels one by one get each tie as a positive and a negative."""
+        return halves_apart(evidence).evidence if self.needs_row_labels else evidence
 
     def _check_parameters(self) -> None:
         """Raise InputError for hyper-parameters out of range: ``clip`` for all that have one."""

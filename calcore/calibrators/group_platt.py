@@ -195,7 +195,7 @@ class _Shrunk:
     def worth(self, w: Floats) -> float:
         """d / trace(H^-1 J) at the line for everyone, at most 1; 1 where labels count as they are."""
         if self.evidence.label is not None and not bool(
-            (self.evidence.negative * self.evidence.positive).any()
+            (self.evidence.negative * self.evidence.positive < 0).any()
         ):
             return 1.0
         ends = np.array([0, self.lines.size - 1])

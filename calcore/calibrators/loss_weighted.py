@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from calcore.calibrators.isotonic import fit_isotonic
 from calcore.calibrators.logistic import CLIP
 from calcore.errors import DoesNotExist, InputError
 from calcore.evidence import Evidence
+from calcore.half_labels import halves_apart
 from calcore.maps.functions import BlendFunction, IdentityFunction
 from calcore.maps.map_function import MapFunction
 from calcore.validation import Floats
@@ -34,15 +35,20 @@ def recorded_labels(evidence: Evidence) -> Floats:
 
 
 def label_losses(evidence: Evidence, clip: float = CLIP) -> Floats:
-    """-log of the score of the recorded label, (n,) (LWCal, Eq. 1)."""
+    """-log of the score of the recorded label, (n,) (LWCal, Eq. 1); ties must be apart."""
     assert evidence.label is not None
     p = np.clip(evidence.score, clip, 1.0 - clip)
     return -np.log(evidence.label * p + (1.0 - evidence.label) * (1.0 - p))
 
 
 def contradicts(score: Floats, label: Floats) -> NDArray[np.bool_]:
-    """Rows whose recorded label is not the decision p >= .5, (n,); their share is d_hat (LWCal, Eq. 6)."""
-    return (score >= 0.5) != (label == 1)
+    """Rows whose recorded label is not the decision p >= .5, (n,); a tie is neither for it nor against it."""
+    return contradiction(score, label) == 1
+
+
+def contradiction(score: Floats, label: Floats) -> Floats:
+    """How much of each recorded label is not the decision p >= .5, (n,): 0, 1, or 1/2 for a tie (LWCal, Eq. 6)."""
+    return np.abs((score >= 0.5) - label)
 
 
 def contradiction_rate(evidence: Evidence) -> float:
@@ -50,7 +56,7 @@ def contradiction_rate(evidence: Evidence) -> float:
 
     Raises DoesNotExist where rows carry no label.
     """
-    against = contradicts(evidence.score, recorded_labels(evidence))
+    against = contradiction(evidence.score, recorded_labels(evidence))
     return float(evidence.weight @ against / evidence.weight.sum())
 
 
@@ -61,7 +67,8 @@ def gate_opening(d_hat: float | Floats, center: float, width: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class GateAudit:
-    """What LWCal logs: ``losses`` and ``weights`` (n,) in the order of the evidence, their median ``m`` and
+    """What LWCal logs: ``losses`` and ``weights`` (n,) in the order of the evidence (of a tie, the
+    means of its two halves), their median ``m`` and
     median absolute deviation ``s``, the contradiction rate ``d_hat`` and the gate ``rho`` in [0, 1].
 
     ``score`` and ``action`` are the recommendation of LWCal, Table XI; ``equal_losses`` is true where s = 0.
@@ -116,14 +123,19 @@ class LWCal(Calibrator):
                 f"LWCal needs a floor in [0, 1] and epsilon > 0, got {self.floor!r}, {self.epsilon!r}"
             )
 
+    def _prepared(self, evidence: Evidence) -> Evidence:
+        return evidence  # the audit has one entry a row: ties are taken apart in the fit
+
     def _fit(self, evidence: Evidence) -> MapFunction:
-        self.audit_ = self._audit(evidence, *self._gate())
-        if self.audit_.equal_losses:
+        apart = halves_apart(evidence)
+        audit = self._audit(apart.evidence, *self._gate())
+        self.audit_ = replace(audit, losses=apart.mean(audit.losses), weights=apart.mean(audit.weights))
+        if audit.equal_losses:
             self._warn(
                 "all losses are (almost) equal: the median absolute deviation is 0, weights are .5 there"
             )
         constant = self._constant(evidence)
-        return constant or fit_isotonic(evidence.reweighted(self.audit_.weights))
+        return constant or fit_isotonic(apart.evidence.reweighted(audit.weights))
 
     def _gate(self) -> tuple[float, float]:
         """Where the gate starts, and how wide it is."""

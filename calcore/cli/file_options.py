@@ -10,10 +10,13 @@ from typing import Any
 import click
 
 from calcore.ingest import FileFormat
+from calcore.ingest.choices import TIE_OPTIONS
 from calcore.meanings import MEANINGS
 from calcore.settings import Settings
 
 _DEFAULT = Settings()
+#: Values of --ties, and what they stand for.
+TIES = {option.replace(" ", "-"): option for option in TIE_OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,10 @@ class FileOptions:
     confidence: str | None
     second_score: str | None
     positive: str | None
+    ties: str | None
+    labels_file: str | None
+    id_column: str | None
+    labels_id: str | None
     scale: str | None
     labels: str | None
     prior: float | None
@@ -96,6 +103,10 @@ _OPTIONS = (
     click.option("--group", metavar="COLUMN", multiple=True, help="A column of subgroups; may be repeated. Guessed where not given."),
     click.option("--no-groups", is_flag=True, help="Look at no subgroups."),
     click.option("--positive", metavar="LABEL", help="The label value that is positive; every other one is negative."),
+    click.option("--ties", type=click.Choice(tuple(TIES)), help="What a label of 0.5, a tie, counts as; left out where not given."),
+    click.option("--labels-file", metavar="PATH", type=click.Path(), help="A file with labels that arrived later, joined by id."),
+    click.option("--id", "id_column", metavar="COLUMN", help="With --labels-file: the id column; guessed where both files have one of the same name."),
+    click.option("--labels-id", metavar="COLUMN", help="The id column of the labels' file, where it is called otherwise."),
     scale_option,
     click.option("--labels", type=click.Choice(list(MEANINGS)), help=f"What the labels mean: {_meanings()}. Without it: clean, or noisy where some labels were checked."),
     click.option("--prior", type=float, metavar="SHARE", help="Class prior, 0 to 1: the share of all rows that are positive."),

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from calcore import ingest
-from calcore.cli.file_options import FileOptions
+from calcore.cli.file_options import TIES, FileOptions
 from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.file_evidence import evidence_of
 from calcore.ingest import Choices, Ingested, LabelMapping, Parsed, Question, Roles
+from calcore.ingest.choices import tied_mapping
 from calcore.ingest.columns import Column
-from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled
+from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled, tie_question
 from calcore.ingest.report import quote_list
 from calcore.ingest.roles import check_roles, guess_roles
 from calcore.meanings import MEANINGS, PARAMETER_WORDS, ROLE_WORDS, guessed_sources, source_values
@@ -49,15 +50,42 @@ class Opened:
         return available(self.evidence)
 
 
-def open_file(path: str, options: FileOptions, tolerance: float = Settings.tolerance) -> Opened:
-    """Read ``path``. Raises InputError, which names the option that answers where the user has to decide."""
-    parsed = ingest.parse(path, None, options.format)
+@dataclass(frozen=True)
+class TimeOptions:
+    """The time column that was named on the command line, and whether days come before months in it."""
+
+    column: str | None = None
+    day_first: bool | None = None
+
+
+def open_file(
+    path: str,
+    options: FileOptions,
+    tolerance: float = Settings.tolerance,
+    when: TimeOptions | None = None,
+    parsed: Parsed | None = None,
+) -> Opened:
+    """Read ``path``, or what was ``parsed`` of it; ``when`` for commands that look at times.
+
+    Raises InputError, which names the option that answers where the user has to decide.
+    """
+    if parsed is None:
+        parsed = ingest.parse(path, None, options.format)
+    parsed, options, notes = _with_late_labels(path, parsed, options)
     roles = _roles(parsed.columns, options)
     choices = Choices(format=options.format, roles=roles, score_scale=options.scale)  # type: ignore[arg-type]
+    if when is not None:
+        if when.column is not None:
+            choices = replace(
+                choices, roles=_with_time(roles or guess_roles(parsed.columns), parsed, when.column)
+            )
+        choices = replace(choices, day_first=when.day_first)
     if options.positive is not None:
         choices = _with_positive(choices, parsed, options.positive)
+    if options.ties is not None:
+        choices = _with_ties(choices, parsed, TIES[options.ties])
     ingested = ingest.interpret(parsed, choices)
-    notes = _answered(ingested, options)
+    notes += _answered(ingested, options, when is not None)
     settings = _settings(ingested, options, tolerance)
     if ingested.roles.audit is not None and not settings.audit_random:
         notes.append(_about_audit(ingested.roles.audit, options))
@@ -68,6 +96,36 @@ def open_file(path: str, options: FileOptions, tolerance: float = Settings.toler
             f'"{options.audit_label}" holds no label that can be read; name another --audit-label.'
         )
     return Opened(ingested, settings, evidence, audit, choice, tuple(notes))
+
+
+def _with_late_labels(
+    path: str, scores: Parsed, options: FileOptions
+) -> tuple[Parsed, FileOptions, list[str]]:
+    """The scores with the labels of --labels-file, whose column is the label from then on, and what became of them."""
+    if options.labels_file is None:
+        if options.id_column is not None or options.labels_id is not None:
+            raise InputError("--id and --labels-id say how a --labels-file is joined; name that file too.")
+        return scores, options, []
+    labels = ingest.parse(options.labels_file)
+    label = options.label if options.label in labels.columns else None
+    into = options.label if options.label in scores.columns else None
+    if options.label is not None and label is None and into is None:
+        raise InputError(f'There is no column "{options.label}" in {scores.filename} or {labels.filename}.')
+    try:
+        found = ingest.guess_join(scores, labels, options.id_column, options.labels_id, label)
+        if found.on is not None and found.labels_on is not None:
+            scores = ingest.parse_with_text_ids(scores, path, found.on)
+            labels = ingest.parse_with_text_ids(labels, options.labels_file, found.labels_on)
+        joined = ingest.join_labels(scores, labels, found.on, found.labels_on, found.label, into)
+    except ingest.NotNamed as error:
+        option = "--label" if error.what == "label" else "--id (and --labels-id)"
+        raise InputError(f"{str(error).rstrip('.')}, with {option}.") from None
+    account = joined.account
+    return (
+        joined.parsed,
+        replace(options, label=joined.column),
+        [f"{account.sentence()}.", *account.details()],
+    )
 
 
 def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
@@ -130,7 +188,34 @@ def _mapping(column: Column, positive: str) -> LabelMapping | None:
     return LabelMapping((positive,), others, tuple(value for value in counts if value in NO_LABEL))
 
 
-def _answered(ingested: Ingested, options: FileOptions) -> list[str]:
+def _with_ties(choices: Choices, parsed: Parsed, option: str) -> Choices:
+    roles = choices.roles or guess_roles(parsed.columns)
+
+    def counted(name: str | None, chosen: LabelMapping | None) -> LabelMapping | None:
+        if name is None:
+            return chosen
+        counts = spelled(parsed.columns[name].categories)
+        mapping = chosen or guess_mapping(counts, name).mapping
+        if mapping is None or tie_question(counts, name, mapping) is None:
+            return chosen
+        return tied_mapping(mapping, option)
+
+    return replace(
+        choices,
+        label_mapping=counted(roles.label, choices.label_mapping),
+        audit_mapping=counted(roles.audit, choices.audit_mapping),
+    )
+
+
+def _with_time(roles: Roles, parsed: Parsed, column: str) -> Roles:
+    if column not in parsed.columns:
+        raise InputError(f'There is no column "{column}"; the file has {quote_list(list(parsed.columns))}.')
+    if column in roles.single().values() and roles.time != column:
+        raise InputError(f'"{column}" is the {roles.role_of(column)}; name another --time.')
+    return replace(roles, time=column, groups=tuple(name for name in roles.groups if name != column))
+
+
+def _answered(ingested: Ingested, options: FileOptions, times: bool = False) -> list[str]:
     """What was assumed where the file leaves a question; raises InputError where nothing can be assumed."""
     notes = []
     for question in ingested.report.questions:
@@ -143,7 +228,11 @@ def _answered(ingested: Ingested, options: FileOptions) -> list[str]:
             raise InputError(
                 f"{question.sentence.split(':')[0]}: name another --group, or put its values together."
             )
-        if question.kind != "date_order":  # no command looks at times
+        if question.kind == "tied_label" and options.ties is not None:
+            continue
+        if question.kind == "date_order" and times and question.default is None:
+            raise InputError(f"{question.sentence} Say so with --day-first or --month-first.")
+        if question.kind != "date_order":  # the other commands do not look at times
             notes.append(said)
     roles = ingested.roles
     if roles.score is None:
@@ -164,6 +253,8 @@ def _said(question: Question, options: FileOptions) -> str:
         return f'"{question.column}": -1 was taken for {question.default}.'
     if question.kind == "positive_label":
         return f'"{question.column}": {question.default} was taken for positive; --positive says otherwise.'
+    if question.kind == "tied_label":
+        return f'"{question.column}" holds ties (0.5), which are left out; --ties says otherwise.'
     if question.kind == "no_header":
         return "The first row looks like data, so columns are called column_1 and so on; --header says otherwise."
     return f"{question.sentence.split(':')[0]}: left out."

@@ -29,10 +29,10 @@ def say(text: str = "", err: bool = False) -> None:
     click.echo(plain(text), err=err)
 
 
-def say_file(opened: Opened, err: bool = False) -> None:
+def say_file(opened: Opened, err: bool = False, times: bool = False) -> None:
     """What was read, in which roles, and what was assumed."""
     found, roles = opened.ingested.report, opened.ingested.roles
-    played = [f'{role} "{name}"' for role, name in roles.single().items() if role != "time"]
+    played = [f'{role} "{name}"' for role, name in roles.single().items() if times or role != "time"]
     if roles.groups:
         played.append(f"subgroups {quote_list(roles.groups)}")
     say(f"{found.filename}: {data_line(found)}", err)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 from calcore.errors import InputError
+from calcore.validation import HALF
 
 ScoreScale = Literal["probability", "percent", "logit"]
 
@@ -54,13 +55,17 @@ class LabelMapping:
     positive: tuple[str, ...] = ()
     negative: tuple[str, ...] = ()
     unlabelled: tuple[str, ...] = ()
+    #: Ties that count as half a positive and half a negative.
+    half: tuple[str, ...] = ()
 
     def value_of(self, text: str) -> float | None:
-        """1.0, 0.0, NaN (unlabelled), or None for a value that the mapping does not know."""
+        """1.0, 0.0, 0.5 (half), NaN (unlabelled), or None for a value that the mapping does not know."""
         if text in self.positive:
             return 1.0
         if text in self.negative:
             return 0.0
+        if text in self.half:
+            return HALF
         if text == "" or text in self.unlabelled:
             return float("nan")
         return None
@@ -102,8 +107,8 @@ class Choices:
 class Question:
     """Something that only the user can say.
 
-    `kind` is "score_scale", "positive_label", "date_order", "no_header" or "too_many_groups"; `default` is
-    the option that was assumed meanwhile, None where nothing was assumed.
+    `kind` is "score_scale", "positive_label", "tied_label", "date_order", "no_header" or "too_many_groups"; `default`
+    is the option that was assumed meanwhile (of ties: the one in use), None where nothing was assumed.
     """
 
     kind: str
@@ -116,7 +121,7 @@ class Question:
 def answer(choices: Choices, question: Question, option: str, *, audit: bool = False) -> Choices:
     """The choices with one question answered by one of its options.
 
-    `audit` says that a "positive_label" question was about the audit column. Raises InputError for an
+    `audit` says that a "positive_label" or "tied_label" question was about the audit column. Raises InputError for an
     option that the question does not have.
     """
     if option not in question.options:
@@ -124,8 +129,12 @@ def answer(choices: Choices, question: Question, option: str, *, audit: bool = F
                          f"{', '.join(question.options)}.")  # fmt: skip
     if question.kind == "score_scale":
         return replace(choices, score_scale=option)  # type: ignore[arg-type]
-    if question.kind == "positive_label":
-        mapping = _mapping_from(question, option)
+    if question.kind in ("positive_label", "tied_label"):
+        if question.kind == "tied_label":
+            chosen = choices.audit_mapping if audit else choices.label_mapping
+            mapping = tied_mapping(chosen or LabelMapping(("1",), ("0",)), option)
+        else:
+            mapping = _mapping_from(question, option)
         return replace(choices, audit_mapping=mapping) if audit else replace(choices, label_mapping=mapping)
     if question.kind == "date_order":
         return replace(choices, day_first=option == "day first")
@@ -144,3 +153,27 @@ def _mapping_from(question: Question, option: str) -> LabelMapping:
 
 
 MINUS_ONE_OPTIONS = ("negative", "unlabelled")
+
+#: A tie in the one spelling that mappings use, and what it can count as; rows of ties are left out unless said.
+TIE = "0.5"
+TIE_OPTIONS = ("leave out", "half", "positive", "negative")
+
+
+def tied_mapping(mapping: LabelMapping, option: str) -> LabelMapping:
+    """The mapping with ties counting as ``option``, one of TIE_OPTIONS."""
+    role = {"leave out": "unlabelled"}.get(option, option)
+    values = {
+        name: tuple(value for value in getattr(mapping, name) if value != TIE)
+        for name in ("positive", "negative", "unlabelled", "half")
+    }
+    return LabelMapping(**{**values, role: (*values[role], TIE)})
+
+
+def tied_option(mapping: LabelMapping) -> str | None:
+    """What ties count as under ``mapping``; None where it does not know them."""
+    for option, values in zip(
+        TIE_OPTIONS, (mapping.unlabelled, mapping.half, mapping.positive, mapping.negative), strict=True
+    ):
+        if TIE in values:
+            return option
+    return None

@@ -199,7 +199,7 @@ def _any_space(data: pa.ChunkedArray) -> bool:
 class Columns:
     """The kept rows as arrays, ready for an observation model; None for roles that no column plays.
 
-    `score` in [0, 1]; `label` and `audit` 0, 1 or NaN (unlabelled); `source` text; `confidence` in [0, 1]
+    `score` in [0, 1]; `label` and `audit` 0, 1, 0.5 (a tie that counts half) or NaN (unlabelled); `source` text; `confidence` in [0, 1]
     or NaN; `weight` >= 0; `time` datetime64[ns] in UTC, NaT where missing; `groups` one categorical column
     of texts for each group column.
     """

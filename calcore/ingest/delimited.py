@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -79,8 +79,10 @@ class Delimited:
     questions: tuple[Question, ...]
 
 
-def read_delimited(data: bytes, filename: str, chosen: FileFormat) -> Delimited:
-    """Parse UTF-8 text. Raises InputError for what cannot be a table, NotUtf8 for stray bytes."""
+def read_delimited(
+    data: bytes, filename: str, chosen: FileFormat, as_text: Collection[str] = ()
+) -> Delimited:
+    """Parse UTF-8 text; columns named in ``as_text`` keep their cells as written. Raises InputError for what cannot be a table, NotUtf8 for stray bytes."""
     _check_format(chosen)
     chosen, skipped = _separator_hint(data, chosen)
     body = data[skipped:] if skipped else data
@@ -97,7 +99,7 @@ def read_delimited(data: bytes, filename: str, chosen: FileFormat) -> Delimited:
         )
     names, warnings = _named(head.names)
     refuse_duplicates(names)
-    head = replace(head, names=names)
+    head = replace(head, names=names, as_text=frozenset(as_text))
     line += first_line - 1
     result = _parse(body, start, head, line, filename)
     questions = (_header_question(head),) if head.header_guessed else ()

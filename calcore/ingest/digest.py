@@ -46,6 +46,11 @@ class Digest:
         return _finished, (self.value,)
 
 
+def joined_digest(*parts: str) -> Digest:
+    """The digest of a file that was made from others: of their digests, and of how they were put together."""
+    return _finished(hashlib.sha256("\0".join(parts).encode()).hexdigest())
+
+
 def _finished(value: str) -> Digest:
     digest = Digest.__new__(Digest)
     digest._released = threading.Event()

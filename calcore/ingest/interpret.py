@@ -12,9 +12,10 @@ import pandas as pd
 from calcore.errors import InputError
 from calcore.subgroups import MISSING
 
-from .choices import Choices, LabelMapping, Roles
+from .choices import Choices, LabelMapping, Roles, tied_option
 from .columns import Column, Columns
 from .groups import too_many_question
+from .labels import tied_rows
 from .parsed import Parsed
 from .readers import (
     Reading,
@@ -112,6 +113,8 @@ def interpret(parsed: Parsed, choices: Choices | None = None) -> Ingested:
         _line=partial(_lines, parsed, keep),
     )
     report = _report(reading, roles, clipped, typed.label, mapping, audit_mapping, date_range)
+    if mapping is not None and tied_option(mapping) is not None:
+        report = replace(report, tied=int((tied_rows(by_role["label"].categories) & reading.keep).sum()))
     return Ingested(table, report, roles, typed, reading.open)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .choices import MINUS_ONE_OPTIONS, LabelMapping, Question
+from .choices import MINUS_ONE_OPTIONS, TIE, TIE_OPTIONS, LabelMapping, Question, tied_mapping, tied_option
 from .columns import Categories
 from .report import quote_list
 
@@ -58,8 +58,10 @@ class LabelGuess:
 
 
 def label_text(text: str) -> str:
-    """A label value in the one spelling that mappings use: "No " -> "no", "1.0" and "1,0" -> "1"."""
+    """A label value in the one spelling that mappings use: "No " -> "no", "1.0" and "1,0" -> "1", ",50" -> "0.5"."""
     text = text.strip().casefold()
+    if re.fullmatch(r"\+?0*[.,]50*", text):
+        return TIE
     number = re.fullmatch(r"([+-]?)(\d+)([.,]0*)?", text)
     if number is None:
         return text
@@ -82,6 +84,9 @@ def guess_mapping(counts: dict[str, int], column: str) -> LabelGuess:
     known = {v: c for v, c in counts.items() if v not in silent}
     if not known:
         return LabelGuess(LabelMapping((), (), silent))
+    tied = _tied(known, silent)
+    if tied is not None:
+        return LabelGuess(tied, tie_question(counts, column, tied))
     mapping = _plain(known, silent)
     if mapping is not None:
         return LabelGuess(mapping)
@@ -97,13 +102,38 @@ def _plain(known: dict[str, int], silent: tuple[str, ...]) -> LabelMapping | Non
     total = sum(known.values())
     for positive, negative in _PLAIN.items():
         fitting = known.get(positive, 0) + known.get(negative, 0)
-        # A few other values (a tie written as 0.5) are refused one by one; many mean another encoding.
+        # A few other values (0.37, "n.d.") are refused one by one; many mean another encoding.
         whole = all(re.fullmatch(r"-?\d+", v) is None for v in known if v not in (positive, negative))
         if fitting == total or (
             whole and fitting >= (1 - _RARE) * total and {positive, negative} <= set(known)
         ):
             return LabelMapping((positive,), (negative,), silent)
     return None
+
+
+def _tied(known: dict[str, int], silent: tuple[str, ...]) -> LabelMapping | None:
+    """Outcomes 0 and 1 with ties between them, whose rows are left out until something else is said."""
+    outcomes = {value: count for value, count in known.items() if value != TIE}
+    if TIE not in known or not {"0", "1"} <= set(outcomes):
+        return None
+    mapping = _plain(outcomes, silent)
+    return None if mapping is None else tied_mapping(mapping, TIE_OPTIONS[0])
+
+
+def tie_question(counts: dict[str, int], column: str, mapping: LabelMapping) -> Question | None:
+    """What ties of the column count as, with the option in use; None where ties are not told apart from 0 and 1."""
+    option = tied_option(mapping)
+    if not counts.get(TIE) or option is None or not {"0", "1"} <= set(counts):
+        return None
+    ties = f"{counts[TIE]:,} {'row' if counts[TIE] == 1 else 'rows'} with 0.5"
+    sentence = f'"{column}" holds {ties} between 0 and 1: what does a tie count as?'
+    return Question("tied_label", column, sentence, TIE_OPTIONS, option)
+
+
+def tied_rows(categories: Categories) -> np.ndarray:
+    """Which rows hold a tie, (n,)."""
+    codes = [code for code, text in enumerate(categories.values) if label_text(text) == TIE]
+    return np.isin(categories.codes, codes)
 
 
 def _minus_one(known: dict[str, int], silent: tuple[str, ...], column: str) -> LabelGuess:
@@ -144,7 +174,7 @@ def _numeric_first(value: str) -> tuple[int, float, str]:
 
 
 def apply_mapping(categories: Categories, mapping: LabelMapping) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Labels 1.0, 0.0 or NaN for every row, and masks of the rows whose value the mapping does not know."""
+    """Labels 1.0, 0.0, 0.5 or NaN for every row, and masks of the rows whose value the mapping does not know."""
     lookup = np.full(len(categories.values) + 1, np.nan)
     unknown: dict[str, list[int]] = {}
     for code, text in enumerate(categories.values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -34,12 +35,17 @@ def read(data: Source, filename: str | None = None, choices: Choices | None = No
 
 
 def parse(
-    data: Source, filename: str | None = None, fmt: FileFormat | None = None, *, max_bytes: int | None = None
+    data: Source,
+    filename: str | None = None,
+    fmt: FileFormat | None = None,
+    *,
+    max_bytes: int | None = None,
+    as_text: Collection[str] = (),
 ) -> Parsed:
     """Parse a file without saying what its columns mean; parameters and errors as for `read`.
 
     `fmt` holds what the user chose of the format, None for what is to be found. A file of more than
-    `max_bytes` is refused.
+    `max_bytes` is refused. Columns of a text file that are named in `as_text` keep their cells as they are written.
     """
     content, name = _bytes_of(data, filename)
     if max_bytes is not None and len(content) > max_bytes:
@@ -50,7 +56,7 @@ def parse(
     try:
         if is_parquet(content):
             return _parse_parquet(content, name, digest)
-        return _parse_text(content, name, fmt, digest)
+        return _parse_text(content, name, fmt, digest, as_text)
     finally:
         digest.release()
 
@@ -69,13 +75,15 @@ def _parse_parquet(content: bytes, name: str, digest: Digest) -> Parsed:
     )
 
 
-def _parse_text(content: bytes, name: str, fmt: FileFormat | None, digest: Digest) -> Parsed:
+def _parse_text(
+    content: bytes, name: str, fmt: FileFormat | None, digest: Digest, as_text: Collection[str]
+) -> Parsed:
     refuse_other_kinds(content, name)
     chosen = fmt or FileFormat()
     text, encoding = to_utf8(content, name, chosen.encoding)
     warnings: tuple[str, ...] = ()
     try:
-        found = read_delimited(text, name, replace(chosen, encoding=encoding))
+        found = read_delimited(text, name, replace(chosen, encoding=encoding), as_text)
     except NotUtf8:
         line = _first_stray_line(text)
         if chosen.encoding is not None:
@@ -84,7 +92,7 @@ def _parse_text(content: bytes, name: str, fmt: FileFormat | None, digest: Diges
             ) from None
         text, encoding = legacy(content)
         warnings = (f"Line {line:,} is not UTF-8, so the file was read as {encoding}.",)
-        found = read_delimited(text, name, replace(chosen, encoding=encoding))
+        found = read_delimited(text, name, replace(chosen, encoding=encoding), as_text)
     return _from_delimited(found, name, digest, len(content), warnings)
 
 

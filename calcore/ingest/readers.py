@@ -15,7 +15,7 @@ from calcore.validation import ROUNDING
 from .choices import Choices, LabelMapping, Question
 from .columns import Column
 from .groups import GROUP_LIMIT, too_many_question, top_values
-from .labels import apply_mapping, guess_mapping, spelled
+from .labels import apply_mapping, guess_mapping, spelled, tie_question
 from .parsed import Parsed
 from .report import SHOWN_LINES, Refused, quote_list
 from .scales import to_probability
@@ -135,6 +135,10 @@ def read_label(
             reading.wait_for(guess.problem or f'Say what the values of "{column.name}" mean.')
             reading.cells[column.name] = column.as_text()
             return np.full(reading.parsed.rows, np.nan), None
+    else:
+        ties = tie_question(counts, column.name, mapping)
+        if ties is not None:  # stays on show with the answer in use, so that it can be changed
+            reading.questions.append(ties)
     labels, unknown = apply_mapping(column.categories, mapping)
     if len(unknown) > SHOWN_LINES:
         reading.refuse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .choices import FileFormat, LabelMapping, Question
+from .choices import FileFormat, LabelMapping, Question, tied_option
 
 SHOWN_LINES = 5
 
@@ -53,8 +53,27 @@ class IngestReport:
     label_mapping: LabelMapping | None = None
     audit_mapping: LabelMapping | None = None
     date_range: tuple[str, str] | None = None
+    tied: int = 0
+    """Kept rows with a tie for a label (0.5), where `label_mapping` says what ties count as."""
     place: str = "line"
     """What `Refused.lines` count: "line" of a text file, "row" of a Parquet file."""
+
+    @property
+    def ties(self) -> str:
+        """What ties are, as the end of "316 rows with a tie are ..."; empty where there are none."""
+        option = tied_option(self.label_mapping) if self.tied and self.label_mapping is not None else None
+        words = {
+            "leave out": "left out",
+            "half": "counted as half a positive and half a negative",
+            "positive": "counted as positive",
+            "negative": "counted as negative",
+        }
+        return words[option] if option else ""
+
+    @property
+    def left_out_ties(self) -> int:
+        """The ties among the ``unlabelled`` rows."""
+        return self.tied if self.ties == "left out" else 0
 
     def sentence(self) -> str:
         """One sentence, e.g. "Kept 8 of 9 rows; refused 1: score is not a number (line 3)"."""

@@ -80,7 +80,7 @@ def many_valued(columns: Mapping[str, Column], roles: Roles) -> list[str]:
         name
         for name, column in columns.items()
         if column.is_text and roles.role_of(name) is None and column.distinct > GROUP_LIMIT
-        and not _mostly_numbers(column) and not _is_identifier(name)
+        and not _mostly_numbers(column) and not is_identifier(name)
     ]  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def _label_points(name: str, column: Column, score: Column | None) -> float:
     both = mapping is not None and bool(set(mapping.positive) & set(counts)) and bool(
         set(mapping.negative) & set(counts)
     )  # fmt: skip
-    if not points and (not both or _is_identifier(name)):
+    if not points and (not both or is_identifier(name)):
         return 0
     return points + (20.0 if both else 0.0) + 20.0 * _agreement(column, score)
 
@@ -219,7 +219,7 @@ def _weight_points(name: str, column: Column) -> float:
 
 
 def _unit_points(name: str, column: Column) -> float:
-    if not _is_identifier(name) or column.distinct < 2:
+    if not is_identifier(name) or column.distinct < 2:
         return 0
     if column.distinct < min(20, 0.1 * len(column.data)):
         return 0  # a handful of clusters of everything: groups
@@ -235,7 +235,8 @@ def _time_points(name: str, column: Column) -> float:
     return named if named and looks_like_time(column) else 0
 
 
-def _is_identifier(name: str) -> bool:
+def is_identifier(name: str) -> bool:
+    """Whether a column is called like an identifier of rows or of what rows belong to."""
     return names.is_known(name, names.UNIT) or names.words(name)[-1:] in (["id"], ["uuid"], ["key"])
 
 

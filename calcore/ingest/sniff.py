@@ -33,6 +33,8 @@ class Head:
     rows: tuple[tuple[str, ...], ...]
     header_guessed: bool
     """True when the lack of a header was noticed and not said by the user."""
+    as_text: frozenset[str] = frozenset()
+    """Columns whose cells must stay as they are written."""
 
 
 def sniff(text: str, complete: bool, chosen: FileFormat) -> Head | None:
@@ -182,7 +184,9 @@ def column_kinds(head: Head) -> list[str]:
         cells = [row[index] for row in head.rows[:HEAD_ROWS] if index < len(row) and row[index]]
         distinct = set(cells)
         many = len(distinct) > 50 and len(distinct) > len(cells) / 2
-        if distinct and distinct <= {"0", "1", "-1"}:
+        if head.names[index] in head.as_text:
+            kinds.append("text")
+        elif distinct and distinct <= {"0", "1", "-1"}:
             kinds.append("flag")
         elif (
             any("%" in c for c in distinct)

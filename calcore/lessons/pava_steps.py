@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from calcore.errors import InputError
 from calcore.evidence import Evidence
 from calcore.sums import sum_by
-from calcore.validation import Floats, as_labels, as_scores, as_weights
+from calcore.validation import HALF, Floats, as_labels, as_scores, as_weights
 
 POINTS = 10
 #: Draws of ten rows from which the most instructive is taken.
@@ -111,13 +111,15 @@ def ten_points(evidence: Evidence, seed: int = 0, points: int = POINTS) -> tuple
     """Scores and recorded labels of ``points`` rows, one from each tenth of the score order.
 
     Of ``DRAWS`` seeded draws the one with the most to pool: an example, not a sample. All rows where there are fewer;
-    None where rows carry no label.
+    ties are left out. None where rows carry no label.
     """
     label = evidence.label
-    if label is None:
+    if label is None or bool((label == HALF).all()):
         return None
     rng = np.random.default_rng(seed)
-    parts = np.array_split(np.argsort(evidence.score, kind="stable"), min(points, len(evidence)))
+    order = np.argsort(evidence.score, kind="stable")
+    order = order[label[order] != HALF]
+    parts = np.array_split(order, min(points, order.size))
     draws = [np.array([rng.choice(part) for part in parts]) for _ in range(DRAWS)]
     best = max(draws, key=lambda rows: len(pava_steps(evidence.score[rows], label[rows]).steps))
     return evidence.score[best], label[best]

@@ -98,8 +98,12 @@ class _Drawable:
         inside = np.flatnonzero(evidence.source == source)
         weight = evidence.weight[inside]
         columns = np.column_stack([terms[inside], weight])
-        label = None if evidence.label is None else evidence.label[inside]
-        kind = np.zeros(inside.size, dtype=np.int64) if label is None else np.where(label == 1, 2, 1)
+        # a tie is of both classes
+        kind = (
+            np.zeros(inside.size, dtype=np.int64)
+            if evidence.label is None
+            else 1 + evidence.label_kind[inside]
+        )
         if evidence.unit is not None:
             _, unit = np.unique(evidence.unit[inside], return_inverse=True)
             adder = sparse.csr_array((np.ones(inside.size), (unit, np.arange(inside.size))))

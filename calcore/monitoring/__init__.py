@@ -2,7 +2,7 @@
 
 from calcore.monitoring.alerts import Alert
 from calcore.monitoring.batches import Batch, Batching, split
-from calcore.monitoring.file_batches import batches_of_file, fitting, joined
+from calcore.monitoring.file_batches import batches_of_file, fitting, joined, parts
 from calcore.monitoring.limits import FixedLimit, Limits
 from calcore.monitoring.results import BatchResult
 from calcore.monitoring.watch import Plan, Watch, measure_batches, watch
@@ -20,6 +20,7 @@ __all__ = [
     "fitting",
     "joined",
     "measure_batches",
+    "parts",
     "split",
     "watch",
 ]

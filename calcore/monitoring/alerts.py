@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -65,16 +65,21 @@ def change_alerts(
     found: Sequence[Finding],
     told: Sequence[Finding],
     reference: Reference,
+    tolerance: float,
 ) -> list[Alert]:
-    """What the test of "as in the reference period" found, without what is ``told`` already: gaps that began later."""
+    """What the test of "as in the reference period" found, without what is ``told`` already: gaps that began later.
+
+    A change to a gap within the tolerance is a notice.
+    """
     last = max(reference.positions)
     known = {one.group for one in told if one.since > last}
     what = "unlike the reference period"
-    made = [
-        _alert("change", one, f"{what}{_since(one)}: {off(one)}.", found)
-        for one in found
-        if one.group not in known
-    ]
+    made = []
+    for one in found:
+        if one.group not in known:
+            alert = _alert("change", one, f"{what}{_since(one)}: {off(one)}.", found)
+            small = abs(one.size.value) <= tolerance
+            made.append(replace(alert, severity="notice") if small else alert)
     return made or ([] if found or told else _unexplained("change", results, test, what))
 
 

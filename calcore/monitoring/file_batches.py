@@ -44,18 +44,35 @@ def joined(kept: Sequence[BatchResult], new: Sequence[BatchResult]) -> tuple[Bat
     """Batches that were ``kept`` and ``new`` ones in the order of time, each key once, the new one where both are.
 
     A batch is bet on once: where a kept one was, on the same terms, its bets stand, whatever became of its labels
-    since. A measured batch is never replaced by one that is not.
+    since. A measured batch is never replaced by one that is not, nor a batch by a part of it (see ``parts``).
     """
     found = {one.key: one for one in kept}
     for one in new:
         old = found.get(one.key)
-        if old is not None and old.measured and not one.measured:
+        if old is not None and ((old.measured and not one.measured) or _is_part(old, one)):
             continue
         found[one.key] = one if old is None else _with_bets(old, one)
     ordered = list(found.values())
     if all(one.start is not None for one in ordered):
         ordered.sort(key=lambda one: (one.start or "", one.key))
     return tuple(ordered)
+
+
+def parts(kept: Sequence[BatchResult], new: Sequence[BatchResult]) -> tuple[str, ...]:
+    """A sentence for each new batch that does not replace the kept one because it holds fewer or other rows of it."""
+    found = {one.key: one for one in kept}
+    return tuple(
+        f"{one.label}: this file has {one.rows:,} rows of it and {found[one.key].rows:,} are kept, which stay; give a "
+        "batch as a whole, or make batches as long as a file."
+        for one in new
+        if one.key in found and _is_part(found[one.key], one)
+    )
+
+
+def _is_part(old: BatchResult, new: BatchResult) -> bool:
+    """Fewer rows of a batch, or only rows from after those that are kept: no later state of it."""
+    later = old.end is not None and new.start is not None and new.start > old.end
+    return new.rows < old.rows or later
 
 
 def _with_bets(old: BatchResult, new: BatchResult) -> BatchResult:

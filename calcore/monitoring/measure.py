@@ -33,6 +33,8 @@ def measure(
     Raises InputError where the batch cannot be measured.
     """
     evidence = _without_single_units(evidence)
+    if evidence.membership is not None:
+        evidence = replace(evidence, membership=evidence.membership.compact())
     whole, _ = collapsed_if_large(evidence.without_groups())
     error = metrics.ece(whole, bins)
     if not np.isfinite(error.value):

@@ -8,7 +8,7 @@ inequality). After an alarm that is over, the test begins anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp
@@ -62,31 +62,40 @@ def sequential_test(growths: Sequence[Growth | None], alpha: float = ALPHA) -> S
     """
     fraction(alpha, "the rate of false alarms")
     threshold = float(-np.log(alpha))
-    line, alarms, changes = np.zeros(len(growths)), [], []
+    line, alarms = np.zeros(len(growths)), []
+    changes: list[Change] = []
     start = 0
     while start < len(growths):
-        log_evidence, found, new = _one_run(growths[start:], threshold)
-        line[start:] = log_evidence
+        line[start:], found, new = _one_run(growths[start:], threshold)
         if found is None:
             break
         alarms.append(start + found)
-        changes += [
-            Change(
-                c.group,
-                c.pattern,
-                c.bin,
-                c.since + start,
-                c.alarm + start,
-                c.until + start,
-                c.over,
-                c.log_evidence,
-            )
-            for c in new
-        ]
-        if not new or not all(c.over for c in new):
+        over = bool(new) and new[0].over
+        end = start + max(new[0].until, found) + 1 if over else len(growths)
+        if over:  # what else is told of it lies within it
+            _, _, new = _one_run(growths[start:end], threshold)
+            new = [replace(one, over=True) for one in new]
+        changes = _continued(changes, [_moved(one, start) for one in new], start)
+        if not over:
             break
-        start += max(max(c.until for c in new), found) + 1
+        start = end
     return SequentialTest(line, threshold, tuple(alarms), tuple(changes))
+
+
+def _moved(one: Change, by: int) -> Change:
+    return replace(one, since=one.since + by, alarm=one.alarm + by, until=one.until + by)
+
+
+def _continued(known: list[Change], new: list[Change], start: int) -> list[Change]:
+    """All changes; one that goes on where the test began anew is told once."""
+    found = list(known)
+    for one in new:
+        same = [k for k in found if (k.group, k.pattern, k.bin) == (one.group, one.pattern, one.bin)]
+        if same and one.since <= start + 1 and same[-1].until >= start - 2:
+            found[found.index(same[-1])] = replace(same[-1], until=one.until, over=one.over)
+        else:
+            found.append(one)
+    return found
 
 
 def _one_run(growths: Sequence[Growth | None], threshold: float) -> tuple[Floats, int | None, list[Change]]:
@@ -199,13 +208,16 @@ def _change(
     ]  # log money at the alarm of a bet begun at each batch
     best = since_each.max(axis=0) + np.log(weights)[:, None]
     pattern, stake = np.unravel_index(int(np.argmax(best)), best.shape)
-    line = logs[:, pattern, stake]
     since = int(np.argmax(since_each[:, pattern, stake]))
-    later = np.cumsum(line[alarm + 1 :])
-    until = alarm + (int(np.argmax(later)) + 1 if later.size and later.max() > 0 else 0)
+    # from there on the stakes share the money: one that was right for a lucky week may be too high for the next
+    later = logsumexp(np.cumsum(logs[alarm + 1 :, pattern], axis=0), axis=-1) - np.log(logs.shape[-1])
+    later = np.concatenate([[0.0], later])
+    until = int(np.argmax(later))
     # the same loss that an alarm needs as a win
-    over = bool(line[until + 1 :].sum() < np.log(ALPHA))
+    over = bool(later[-1] - later[until] < np.log(ALPHA))
     single = named + int(pattern) - len(SHAPES)  # the first of the patterns given is number ``named``
     name = SHAPES[single] if single < 0 else SHAPES[0 if single < bins else 1]
     evidence = float(since_each[since, pattern, stake])
-    return Change(group, name, None if single < 0 else single % bins, since, alarm, until, over, evidence)
+    return Change(
+        group, name, None if single < 0 else single % bins, since, alarm, alarm + until, over, evidence
+    )

@@ -117,7 +117,7 @@ def measure_batches(
         if reference is None or not _settled(reference, plan):
             reference = _reference((*earlier, *results), plan)
         entries = order[edges[j] : edges[j + 1]]
-        known = reference if reference is not None and _settled(reference, plan) else None
+        known = reference if reference is not None and _judges(reference, plan, batch) else None
         results.append(
             _measured(plan, batch, evidence, entries, int(labelled[batch.rows].sum()), known, basis)
         )
@@ -137,6 +137,11 @@ def _settled(reference: Reference, plan: Plan) -> bool:
     """Are all batches of the reference period measured?"""
     wanted = plan.reference if isinstance(plan.reference, int) else len(plan.reference)
     return len(reference.positions) >= wanted
+
+
+def _judges(reference: Reference, plan: Plan, batch: Batch) -> bool:
+    """Is ``batch`` compared with the reference period? Not the batches that it is made of."""
+    return _settled(reference, plan) and batch.key not in reference.keys
 
 
 def _measured(
@@ -202,7 +207,7 @@ def watch(results: Sequence[BatchResult], plan: Plan, without_place: int = 0) ->
     found, changed = findings(test.changes, results), findings(change.changes, results)
     of_test = calibration_alerts(results, test, found, plan.tolerance)
     if reference is not None:
-        of_test += change_alerts(results, change, changed, found, reference)
+        of_test += change_alerts(results, change, changed, found, reference, plan.tolerance)
     return Watch(
         results=tuple(results),
         plan=plan,

@@ -118,7 +118,7 @@ class ObservationModel(ABC):
     ) -> Evidence:
         """Columns to evidence.
 
-        ``scores`` (n,) in [0, 1]; ``labels`` (n,) of 0, 1 or missing; ``source`` (n,) names from ``sources``;
+        ``scores`` (n,) in [0, 1]; ``labels`` (n,) of 0, 1 or missing, where rows carry labels also 1/2 (a tie); ``source`` (n,) names from ``sources``;
         ``confidence`` (n,); ``unit`` (n,) identifiers of rows that belong together (missing: with no other);
         ``weight`` (n,) sampling weights; ``groups`` booleans (n x m), a Membership, or Subgroups with their
         ``table``. ``weighting`` is "importance" or "frequency" (a row of weight 2 is two rows, in errors
@@ -131,7 +131,7 @@ class ObservationModel(ABC):
         score = as_scores(scores)
         n = score.size
         weights = as_weights(weight, n)
-        label = None if labels is None else as_labels(labels, n)
+        label = None if labels is None else as_labels(labels, n, ties=self.has_row_labels)
         membership = _membership(groups, table, n)
         codes = self._source_codes(source, label, n)
         parameters = self.row_parameters(n, table, flip_group)

@@ -19,7 +19,7 @@ from calcore.observation.rate_estimate import (
     rate_estimate,
     wilson,
 )
-from calcore.validation import as_labels, as_scores, as_weights, fraction, same_length
+from calcore.validation import HALF, as_labels, as_scores, as_weights, fraction, same_length
 
 _CLASS_ONLY = "flips do not depend on the score, given the true label"
 #: Up to this share of wrong labels, labels are called good.
@@ -44,13 +44,13 @@ class FlipRates:
 def flip_rates_from_audit(labels: ArrayLike, audit: ArrayLike) -> FlipRates:
     """Flip rates from rows that have both a recorded and a clean label, with Wilson intervals.
 
-    ``labels`` and ``audit`` (n,) of 0, 1 and missing. Raises InputError where no row of one true class was audited.
+    ``labels`` and ``audit`` (n,) of 0, 1 and missing; rows that are a tie (1/2) in either say nothing. Raises InputError where no row of one true class was audited.
     Assumes that the audited rows are a random sample (at least within each true class).
     """
-    recorded = as_labels(labels, len(labels))  # type: ignore[arg-type]
-    true = as_labels(audit, recorded.size, "audit label")
+    recorded = as_labels(labels, len(labels), ties=True)  # type: ignore[arg-type]
+    true = as_labels(audit, recorded.size, "audit label", ties=True)
     same_length(true, recorded.size, "audit label")
-    both = ~(np.isnan(recorded) | np.isnan(true))
+    both = ~(np.isnan(recorded) | np.isnan(true) | (recorded == HALF) | (true == HALF))
     recorded, true = recorded[both], true[both]
     for value, word in ((0, "negative"), (1, "positive")):
         if not (true == value).any():
@@ -211,11 +211,14 @@ def rates_of_forward_platt(
 def _labelled(
     scores: ArrayLike, labels: ArrayLike, weight: ArrayLike | None = None, weighting: str = "importance"
 ) -> tuple[Tally, int]:
-    """Rows with a label and some weight, added up by score and recorded label, and how many; both labels must occur."""
+    """Rows with a label and some weight, added up by score and recorded label, and how many; both labels must occur.
+
+    A tie counts half as either.
+    """
     if weighting not in ("importance", "frequency"):
         raise InputError(f'weighting must be "importance" or "frequency", got {weighting!r}')
     score = as_scores(scores)
-    label = as_labels(labels, score.size)
+    label = as_labels(labels, score.size, ties=True)
     worth = as_weights(weight, score.size)
     there = ~np.isnan(label)
     if worth is not None:
@@ -223,7 +226,14 @@ def _labelled(
         worth = worth[there]
         if weighting == "importance" and worth.size:
             worth = worth * (worth.sum() / (worth**2).sum())
-    tally = Tally.of(score[there], label[there], worth)
+    score, label = score[there], label[there]
+    tied = np.flatnonzero(label == HALF)
+    if tied.size:
+        worth = np.ones(score.size) if worth is None else worth
+        worth = np.where(label == HALF, worth / 2, worth)
+        order = np.concatenate([np.arange(score.size), tied])
+        score, label, worth = score[order], np.append(np.ceil(label), np.zeros(tied.size)), worth[order]
+    tally = Tally.of(score, label, worth)
     for value in (0, 1):
         if not tally.size[value]:
             raise InputError(f"no row is recorded as {value}: flip rates cannot be told from one class")

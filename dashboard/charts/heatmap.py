@@ -58,7 +58,7 @@ def cell_heatmap(
     theme.base_layout(figure, tall * len(rows) + 142 + theme.title_height(title), title)
     _layout(figure, view, rows)
     _add_scale(figure, view, tall * len(rows))
-    figure.update_layout(margin={"t": 22 + theme.title_height(title), "r": 16})
+    figure.update_layout(margin={"t": 22 + theme.title_height(title), "r": 30})
     return Chart(figure, twin(view, rows), words(view, rows, found, search))
 
 

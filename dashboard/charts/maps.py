@@ -23,11 +23,14 @@ ROWS_OF_TABLE = 20
 NamedMap = tuple[str, CalibrationMap]
 
 
-def maps_chart(maps: Sequence[NamedMap], score: Floats | None, weight: Floats | None = None) -> Chart:
+def maps_chart(
+    maps: Sequence[NamedMap], score: Floats | None, weight: Floats | None = None, *, grid_only: bool = False
+) -> Chart:
     """The maps with the identity, and the histogram of ``score`` (n,), by ``weight`` (n,) where given.
 
-    Maps that differ between subgroups are no curve: left out and named in the words. Returns the curves, a
-    table of their values at 20 scores, and its words.
+    ``grid_only`` draws them at even steps alone: knots lie at the scores of rows, which may have to stay private.
+    Maps that differ between subgroups are no curve: left out and named in the words. Returns the curves, a table
+    of their values at 20 scores, and its words.
     """
     drawn = [(name, one) for name, one in maps if not one.function.needs_groups]
     left_out = [name for name, one in maps if one.function.needs_groups]
@@ -52,7 +55,7 @@ def maps_chart(maps: Sequence[NamedMap], score: Floats | None, weight: Floats | 
         name="Score unchanged",
     )
     for (label, one), look in zip(drawn, theme.styles([label for label, _ in drawn]), strict=True):
-        _add_map(figure, label, one, look)
+        _add_map(figure, label, (GRID, one.predict(GRID)) if grid_only else curve(one), look)
     if score is not None and len(score):
         _add_scores(figure, score, weight)
     legend = [trace.name for trace in figure.data if trace.showlegend is not False]
@@ -74,8 +77,8 @@ def curve(one: CalibrationMap) -> tuple[Floats, Floats]:
     return x, one.predict(x)
 
 
-def _add_map(figure: go.Figure, name: str, one: CalibrationMap, look: theme.Style) -> None:
-    x, y = curve(one)
+def _add_map(figure: go.Figure, name: str, points: tuple[Floats, Floats], look: theme.Style) -> None:
+    x, y = points
     figure.add_scatter(
         x=x.round(6).tolist(),
         y=y.round(5).tolist(),
@@ -137,7 +140,8 @@ def _axes(figure: go.Figure, has_scores: bool, weighted: bool) -> None:
             xaxis_anchor="y2",
             yaxis2={
                 "domain": [0, 0.2],
-                "title": {"text": "Weight" if weighted else "Rows"},
+                "title": {"text": "Weight" if weighted else "Rows", "standoff": 8},
+                "automargin": True,
                 "nticks": 3,
                 "tickformat": ",",
             },

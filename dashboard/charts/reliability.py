@@ -182,7 +182,8 @@ def _axes(figure: go.Figure, basis: str) -> None:
         },
         yaxis2={
             "domain": [0, 0.2],
-            "title": {"text": "Rows"},
+            "title": {"text": "Rows", "standoff": 8},
+            "automargin": True,
             "nticks": 3,
             "rangemode": "tozero",
             "tickformat": ",",

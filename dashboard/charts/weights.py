@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calcore.calibrators import GateAudit, LWCal
 from calcore.calibrators.loss_weighted import contradicts
-from calcore.validation import Floats
+from calcore.validation import HALF, Floats
 from dashboard import wording
 from dashboard.charts import theme
 from dashboard.charts.chart import Chart
@@ -22,13 +22,15 @@ FLOOR = float(LWCal().floor)
 def weights_histogram(audit: GateAudit, score: Floats, label: Floats, *, bins: int = 40) -> Chart:
     """Rows by their LWCal weight, those whose label contradicts the decision (score >= .5) apart.
 
-    ``score`` and ``label`` (n,) are in the order of ``audit.weights``; only counts leave this function.
+    Ties do neither and are left out. ``score`` and ``label`` (n,) are in the order of ``audit.weights``; only counts leave this function.
     Returns the histogram, a table of its bins, and its words.
     """
     weights = np.asarray(audit.weights, dtype=float)
     against = contradicts(np.asarray(score), np.asarray(label))
     edges = np.linspace(0.0, 1.0, max(bins, 1) + 1)
-    agreeing, contradicting = (np.histogram(weights[rows], edges)[0] for rows in (~against, against))
+    agreeing, contradicting = (
+        np.histogram(weights[rows], edges)[0] for rows in (~against & (np.asarray(label) != HALF), against)
+    )
     table = _table(edges, agreeing, contradicting)
     if not weights.size:
         return Chart(theme.nothing("No row has a weight."), table, "No row has a weight.")

@@ -24,6 +24,12 @@ QUESTION_WORDS = {
     "no header": "There are no column names",
     "leave out": "Leave this column out",
 }
+TIE_WORDS = {
+    "leave out": "Leave these rows out",
+    "half": "Half a positive, half a negative",
+    "positive": "A positive",
+    "negative": "A negative",
+}
 
 
 def uploader() -> None:
@@ -98,11 +104,12 @@ def _ask(state: AppState, number: int, question: Question) -> None:
     # a scale is never assumed: even the likely answer must be given
     open_question = question.kind == "score_scale" and state.choices.score_scale is None
     assumed = None if open_question else question.default
+    words = TIE_WORDS if question.kind == "tied_label" else QUESTION_WORDS
     picked = st.radio(
         "Answer",
         options,
         index=options.index(assumed) if assumed in options else None,
-        format_func=lambda option: escape(QUESTION_WORDS.get(str(option), str(option))),
+        format_func=lambda option: escape(words.get(str(option), str(option))),
         key=state.key(f"question-{number}-{question.kind}-{question.column}"),
         horizontal=True,
         label_visibility="collapsed",
@@ -110,7 +117,9 @@ def _ask(state: AppState, number: int, question: Question) -> None:
     if picked is None or picked == assumed:
         return
     assert state.ingested is not None
-    about_audit = question.kind == "positive_label" and question.column == state.ingested.roles.audit
+    about_audit = (
+        question.kind in ("positive_label", "tied_label") and question.column == state.ingested.roles.audit
+    )
     choices = answer(state.choices, question, picked, audit=about_audit)
     if choices == state.choices:
         return

@@ -28,36 +28,41 @@ class Asked:
     metric: str
 
 
-def controls(found: Analysis) -> Asked:
-    """Pre-filled as a specialist would; raises InputError where batches cannot be made as asked."""
-    state = get_state()
-    usual = services.default_batching(found)
+def controls(found: Analysis, kept: Plan | None = None) -> Asked:
+    """Pre-filled as a specialist would, or as the stream is ``kept``; raises InputError where that cannot be."""
+    usual = services.default_batching(found) if kept is None else kept.batching
     timed = found.ingested.columns.time is not None
     units = [unit for unit in UNITS if timed or unit not in CALENDAR]
     first, last, second = st.columns(3)
     by = first.selectbox(
         "A batch is",
         units,
-        index=units.index(usual.by),
+        index=units.index(usual.by) if usual.by in units else 0,
         format_func=UNITS.__getitem__,
-        key=state.key("batches-by"),
+        key=_key("batches-by", kept),
     )
     batching = replace(usual, by=by, column=None)
     if by == "rows":
         size = second.number_input(
-            "Rows a batch", 10, 10**8, max(usual.size, 10), step=100, key=state.key("batch-size")
+            "Rows a batch", 10, 10**8, max(usual.size, 10), step=100, key=_key("batch-size", kept)
         )
         batching = replace(batching, size=int(size))
     elif by == "column":
-        column = second.selectbox("Column", services.batch_columns(found), key=state.key("batch-column"))
+        names = services.batch_columns(found)
+        column = second.selectbox(
+            "Column",
+            names,
+            index=names.index(usual.column) if usual.column in names else 0,
+            key=_key("batch-column", kept),
+        )
         batching = replace(batching, column=column)
     metric = last.selectbox(
-        "Shown", list(METRICS), format_func=TITLES.__getitem__, key=state.key("over-time-metric")
+        "Shown", list(METRICS), format_func=TITLES.__getitem__, key=get_state().key("over-time-metric")
     )
     if not timed:
         no_time(by)
     with st.expander("Reference period, limits, fewest rows", icon=":material/tune:"):
-        plan = _details(found, batching, metric)
+        plan = _details(found, batching, metric, kept)
     return Asked(plan, metric)
 
 
@@ -70,8 +75,13 @@ def no_time(by: str) -> None:
     st.page_link(VIEWS["data"], label="Choose a time column", icon=":material/schedule:")
 
 
-def _details(found: Analysis, batching: Batching, metric: str) -> Plan:
-    state, settings = get_state(), found.settings
+def _key(name: str, kept: Plan | None) -> str:
+    """Another stream starts with its own settings."""
+    return get_state().key(name if kept is None else f"{name}-{hash(kept)}")
+
+
+def _details(found: Analysis, batching: Batching, metric: str, kept: Plan | None) -> Plan:
+    settings = found.settings
     left, middle, right = st.columns(3)
     fewest = left.number_input(
         "Fewest rows a batch",
@@ -79,7 +89,7 @@ def _details(found: Analysis, batching: Batching, metric: str) -> Plan:
         10**7,
         batching.min_rows,
         step=10,
-        key=state.key("fewest-rows"),
+        key=_key("fewest-rows", kept),
         help="Smaller batches are joined with the next one, until they are enough.",
     )
     batching = replace(batching, min_rows=int(fewest))
@@ -88,13 +98,13 @@ def _details(found: Analysis, batching: Batching, metric: str) -> Plan:
         "Labels that complete a batch (%)",
         0,
         100,
-        round(100 * services.usual_completeness(found)),
+        round(100 * (services.usual_completeness(found) if kept is None else kept.complete)),
         step=5,
-        key=state.key("complete"),
+        key=_key("complete", kept),
         help="Labels that come early may differ from those that come late: a batch is tested when so many are there. "
         "0 where labels are missing at random.",
     )
-    reference = _reference(names, middle)
+    reference = _reference(names, middle, kept)
     fixed = _fixed(metric)
     return Plan(
         batching=batching,
@@ -106,36 +116,40 @@ def _details(found: Analysis, batching: Batching, metric: str) -> Plan:
     )
 
 
-def _reference(names: tuple[tuple[str, str], ...], place) -> int | tuple[str, ...]:
-    """The first so many batches, or those from one to another."""
-    state = get_state()
+def _reference(names: tuple[tuple[str, str], ...], place, kept: Plan | None) -> int | tuple[str, ...]:
+    """The first so many batches, or those from one to another; of a stream: as its last run had it, unless changed."""
     count = len(names)
+    kinds = {"first": "the first batches", "range": "from one batch to another"}
+    if kept is not None:
+        kinds = {"kept": "as the stream has it", **kinds}
     chosen = place.selectbox(
         "Reference period: what was normal",
-        ["first", "range"],
-        format_func={"first": "the first batches", "range": "from one batch to another"}.__getitem__,
-        key=state.key("reference-kind"),
+        list(kinds),
+        format_func=kinds.__getitem__,
+        key=_key("reference-kind", kept),
     )
+    if chosen == "kept" and kept is not None:
+        return kept.reference
     if chosen == "first" or count < 2:
         first = place.number_input(
             "How many",
             1,
-            max(count, 1),
+            None if kept is not None else max(count, 1),
             suggested_reference(count),
             # another split offers another number
-            key=state.key(f"reference-first-{count}"),
+            key=_key(f"reference-first-{count}", kept),
         )
         return int(first)
     places = list(range(count))
     start = place.selectbox(
-        "From", places, format_func=lambda i: names[i][1], key=state.key(f"reference-from-{count}")
+        "From", places, format_func=lambda i: names[i][1], key=_key(f"reference-from-{count}", kept)
     )
     end = place.selectbox(
         "To",
         places[start:],
         index=min(suggested_reference(count) - 1, len(places[start:]) - 1),
         format_func=lambda i: names[i][1],
-        key=state.key(f"reference-to-{count}-{start}"),
+        key=_key(f"reference-to-{count}-{start}", kept),
     )
     return tuple(key for key, _ in names[start : end + 1])
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from calcore.errors import InputError
 from calcore.monitoring import Watch
+from calcore.monitoring.history import Earlier
 from calcore.monitoring.store import Store, Stream
 from dashboard import services
 from dashboard import wording as w
@@ -53,17 +54,19 @@ def stream_choice(store: Store | None) -> Stream | None:
     return None if picked is None else known[picked]
 
 
-def history(found: Analysis, watched: Watch, store: Store | None, stream: Stream | None) -> None:
+def history(
+    found: Analysis, watched: Watch, store: Store | None, stream: Stream | None, earlier: Earlier | None
+) -> None:
     """Save this run, acknowledge alerts, see runs and maps, delete."""
     st.subheader("History", anchor=False)
     if store is None:
         st.caption(escape(OFF))
         return
-    if stream is None:
+    if stream is None or earlier is None:
         st.caption("Choose or create a stream above to save these batches and to see earlier ones.")
         return
     try:
-        _save(found, watched, store, stream)
+        _save(found, watched, store, earlier)
         _alerts(store, stream)
         _runs(store, stream)
         _maps(found, store, stream)
@@ -72,14 +75,17 @@ def history(found: Analysis, watched: Watch, store: Store | None, stream: Stream
         problem(error)
 
 
-def _save(found: Analysis, watched: Watch, store: Store, stream: Stream) -> None:
+def _save(found: Analysis, watched: Watch, store: Store, earlier: Earlier) -> None:
     told = st.session_state.pop("history-told", None)
     if told:
         st.success(escape(told), icon=":material/check:")
     if st.button("Save this run", key="save-run", type="primary", icon=":material/save:"):
-        run = services.save_run(store, stream, found, watched)
+        done = services.save_run(store, earlier, found, watched)
+        new = [one for one in done.new if one.severity == "alert"]
         st.session_state["history-told"] = (
-            "This run was saved already." if run.repeated else f"Saved as run {run.id} of {stream.name}."
+            "This run was saved already."
+            if done.run.repeated
+            else f"Saved as run {done.run.id} of {earlier.stream.name}; new alerts: {len(new)}."
         )
         st.rerun()
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from calcore import ingest, usual_calibrators
+from calcore import ingest, metrics, usual_calibrators
 from calcore.calibrators import REGISTRY
 from calcore.comparison import Comparison, Entry, Progress, compare
+from calcore.crossfit import predict_elsewhere
 from calcore.errors import InputError
 from calcore.maps import (
     CalibrationMap,
@@ -25,11 +26,12 @@ from calcore.maps import (
     verify_python,
     verify_sql,
 )
+from calcore.metrics.reliability import Reliability
 from calcore.provenance import with_provenance
 from calcore.rivals import compare_scores
 from calcore.verdicts import suggested
 from dashboard.services.memory import once
-from dashboard.services.results import Analysis
+from dashboard.services.results import Analysis, folds_of
 from dashboard.services.returned import corrections_status, lists_in_use, sample_is_complete
 from dashboard.state import get_state
 
@@ -120,6 +122,20 @@ def latest_comparison(found: Analysis) -> Comparison | None:
     if key is None or key[: len(same)] != same:
         return None
     return state.results.get(key)
+
+
+def reliability_after(found: Analysis, compared: Comparison, name: str) -> Reliability:
+    """The diagram of a calibrator's out-of-fold predictions, by the maps that the comparison fitted."""
+    fit = compared.entry(name).fit
+    assert fit is not None
+
+    def compute() -> Reliability:
+        measured, split = found.measured, folds_of(found, REGISTRY[name].needs_groups)
+        predicted = measured.with_score(predict_elsewhere(fit, split, measured))
+        return metrics.reliability(predicted.without_groups(), found.settings.bins)
+
+    judged = (found.settings.measure_on, found.settings.bins, compared.ranked_on)
+    return once(("reliability after", *found.key, *judged, name), compute)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from calcore.observation.priors import (
     prior_from_elkan_noto,
 )
 from calcore.samples import digits_with_flipped_labels
+from dashboard.services.late_labels import joined_again
 from dashboard.services.memory import once
 from dashboard.services.returned import checked_labels, lists_in_use
 from dashboard.state import AppState, Settings, forget_file, get_state
@@ -77,12 +78,20 @@ def reparse(choices: Choices) -> None:
     state = get_state()
     assert state.data is not None
     settings, data, lists = state.settings, state.data, (state.sample, state.corrections)
-    _start(data, ingest.parse(data, state.filename, choices.format), choices)
+    late, parsed = state.late, ingest.parse(data, state.filename, choices.format)
+    if late is not None:
+        joined, late = late.joined is not None, joined_again(late, parsed, data)
+        if late.joined is not None:
+            parsed = late.joined.parsed
+        elif joined:  # a role may be played by the column that is gone
+            choices = replace(choices, roles=None)
+    _start(data, parsed, choices)
     state = get_state()
     state.settings = settings
     state.sample, state.corrections = (
         lists  # of the same file: whether they still fit is looked at where they are used
     )
+    state.late = late
 
 
 def score_columns_of(state: AppState) -> ScoreColumns:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, time
 
 import streamlit as st
 
 from calcore.errors import InputError
 from calcore.maps import CalibrationMap
-from calcore.monitoring import BatchResult, Plan, Watch
-from calcore.monitoring.documents import from_document, to_document
-from calcore.monitoring.plan_document import plan_to_document
-from calcore.monitoring.store import AlertRecord, BatchRecord, LivePeriod, MapRecord, Run, Store, Stream
+from calcore.monitoring import Watch
+from calcore.monitoring.history import Earlier, Recorded, earlier_runs, record
+from calcore.monitoring.store import LivePeriod, MapRecord, Store, Stream
 from dashboard.services.memory import once
 from dashboard.services.over_time import batch_names
 from dashboard.services.results import Analysis
@@ -44,67 +39,24 @@ def _open(url: str) -> Store:
     return Store.open(url)
 
 
-def kept_batches(store: Store, stream: Stream) -> tuple[str, tuple[BatchResult, ...]]:
-    """Batches of the stream, and what names this state of it. Raises InputError where they are damaged."""
+def earlier_of(store: Store, stream: Stream) -> tuple[str, Earlier]:
+    """The stream as its last run left it, and what names that state. Raises InputError where it is damaged."""
     runs = store.runs(stream)
     state = f"{stream.id}:{runs[-1].id if runs else 0}:{len(runs)}"
-    batches = once(
-        ("kept", state),
-        lambda: tuple(from_document(batch.record.document) for batch in store.batches(stream)),
-    )
-    return state, batches
+    return state, once(("earlier", state), lambda: earlier_runs(store, stream.name))
 
 
-def continued(plan: Plan, kept: Sequence[BatchResult]) -> Plan:
-    """The plan with the centre that earlier batches were bet on."""
-    centre = next((one.centre for one in kept if one.growth is not None), None)
-    return plan if centre is None else replace(plan, centre=centre)
-
-
-def save_run(store: Store, stream: Stream, found: Analysis, watched: Watch) -> Run:
+def save_run(store: Store, earlier: Earlier, found: Analysis, watched: Watch) -> Recorded:
     """Write the batches of the open file and what was found; saving the same again stores nothing."""
-    report = found.ingested.report
+    settings = found.settings
+    said = {name: getattr(settings, name) for name in ("rho0", "rho1", "prior", "theta1", "theta2", "r_min")}
+    meaning = {
+        "labels": settings.labels,
+        **{name: value for name, value in said.items() if value is not None},
+    }
     here = {key for key, _ in batch_names(found, watched.plan.batching)}
-    records = [
-        _record(one) for one in watched.results if one.key in here and one.kind in ("measured", "estimated")
-    ]
-    alerts = [
-        AlertRecord(
-            alert.key,
-            alert.severity,
-            alert.batch,
-            {"sentence": alert.sentence, "kind": alert.kind, "since": alert.since, "group": alert.group},
-        )
-        for alert in watched.alerts
-    ]
-    settings = {"plan": plan_to_document(watched.plan), "labels": found.settings.labels}
-    dataset = store.add_dataset(
-        stream,
-        sha256=report.sha256,
-        filename=report.filename,
-        rows=report.rows_kept,
-        columns=[column.name for column in report.columns],
-    )
-    content = [report.sha256, settings, [record.document for record in records], [one.key for one in alerts]]
-    key = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-    return store.add_run(stream, dataset, settings, records, alerts, key=key)
-
-
-def _record(one: BatchResult) -> BatchRecord:
-    return BatchRecord(
-        key=one.key,
-        label=one.label,
-        start=_moment(one.start),
-        end=_moment(one.end),
-        rows=one.rows,
-        labelled=min(one.labelled, one.rows),
-        kind="measured" if one.measured else "estimated",
-        document=to_document(one),
-    )
-
-
-def _moment(iso: str | None) -> datetime | None:
-    return None if iso is None else datetime.fromisoformat(iso).replace(tzinfo=UTC)
+    new = [one for one in watched.results if one.key in here]
+    return record(store, earlier, found.ingested, watched, new, meaning)
 
 
 def make_live(

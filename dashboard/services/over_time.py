@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -16,12 +15,13 @@ from calcore.monitoring import (
     Plan,
     Watch,
     batches_of_file,
-    fitting,
     joined,
+    parts,
     split,
     watch,
 )
 from calcore.monitoring.alert_table import alert_table
+from calcore.monitoring.history import Earlier, agreed, usable
 from calcore.monitoring.mapped import batches_at_map
 from calcore.monitoring.series import GroupSeries, group_series
 from calcore.monitoring.suggest import suggested_batching
@@ -75,21 +75,28 @@ def batch_names(found: Analysis, batching: Batching) -> tuple[tuple[str, str], .
     return once(("batch-names", *found.key, found.settings.measure_on, batching), compute)
 
 
-def watch_of(found: Analysis, plan: Plan, earlier: Sequence[BatchResult] = (), kept: Any = None) -> Watch:
-    """The file watched under ``plan``, after batches that were kept ``earlier``; ``kept`` tells one such history from
-    another. Raises InputError where the file cannot be split so."""
-    key = (*found.key, found.settings.measure_on, plan, kept)
+def watch_of(found: Analysis, plan: Plan, earlier: Earlier | None = None, kept: str = "") -> Watch:
+    """The file watched under ``plan``, going on from ``earlier`` runs; ``kept`` names the state that they left.
+
+    Raises InputError where the file cannot be split so, or the stream is kept by other batches.
+    """
 
     def compute() -> Watch:
-        fit = fitting(earlier, plan) if plan.centre is not None else tuple(earlier)
-        results, settled, without_place = measured_of(found, plan, fit, kept)
-        settled = replace(settled, fixed=plan.fixed)
-        return watch(joined(fit, results), settled, without_place)
+        agreed_on = plan if earlier is None else agreed(earlier, plan)
+        before = () if earlier is None else usable(earlier, agreed_on)
+        results, settled, without_place = measured_of(found, agreed_on, before, kept)
+        return watch(joined(before, results), replace(settled, fixed=plan.fixed), without_place)
 
-    return once(("watch", *key), compute)
+    return once(("watch", *found.key, found.settings.measure_on, plan, kept), compute)
 
 
-def measured_of(found: Analysis, plan: Plan, earlier: Sequence[BatchResult], kept: Any) -> Measured:
+def parts_of(found: Analysis, watched: Watch, earlier: Earlier, kept: str) -> tuple[str, ...]:
+    """What must be said of batches of which this file holds only a part."""
+    before = usable(earlier, watched.plan)
+    return parts(before, measured_of(found, agreed(earlier, watched.plan), before, kept)[0])
+
+
+def measured_of(found: Analysis, plan: Plan, earlier: Sequence[BatchResult], kept: str) -> Measured:
     """The batches of the file; limits that somebody set are no part of them."""
     plan = replace(plan, fixed=())
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from calcore.errors import InputError
 from dashboard import services
-from dashboard.components import data_file, data_labels, data_roles, data_scores
+from dashboard.components import data_file, data_labels, data_roles, data_scores, late_labels
 from dashboard.components.page import VIEWS, head, problem
 from dashboard.state import get_state
 
@@ -44,6 +44,7 @@ def opened() -> None:
     data_file.found(state.ingested)
     data_file.questions(state)
     data_roles.roles(state)
+    late_labels.late_labels(state)
     data_scores.several_scores(state)
     data_labels.meaning(state)
     data_file.pool(state)

@@ -9,6 +9,7 @@ from calcore.calibrators import REGISTRY
 from calcore.errors import InputError
 from dashboard import services
 from dashboard.components.page import VIEWS, draw_maps, head, problem, require_analysis
+from dashboard.components.report import report
 from dashboard.components.text import escape
 from dashboard.services import Analysis, Exported
 from dashboard.services.comparing import ExportedFile
@@ -32,6 +33,7 @@ def page() -> None:
         )
         if st.button("Compare calibrators", type="primary", key="export-to-compare"):
             st.switch_page(VIEWS["compare"])
+        report(found)
         return
     names = [entry.name for entry in result.entries if entry.missing is None]
     suggestion = get_state().export_choice or verdicts.suggested(result)
@@ -62,6 +64,7 @@ def page() -> None:
         if not check.ok:
             st.error(escape(check.sentence), icon=":material/error:")
     formats(found, exported, name)
+    report(found, result, name)
     draw_maps(found, [(entry.title, exported.map)], key="export-map")
     with st.expander("The JSON", icon=":material/data_object:"):
         st.code(exported.json[:20_000], language="json")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from calcore.errors import InputError
-from calcore.monitoring import Plan, Watch
+from calcore.monitoring import Watch
 from calcore.monitoring.alert_table import alert_table
 from calcore.monitoring.sentences import evidence_words, of_alert, reference_words, verdict
 from calcore.monitoring.series import batch_reliability, reference_reliability
-from calcore.monitoring.store import Store, Stream
 from dashboard import services
 from dashboard import wording as w
 from dashboard.charts.over_time import series_chart
@@ -125,40 +124,37 @@ def alerts(watched: Watch) -> None:
     )
 
 
-def watched_now(found: Analysis, plan: Plan, store: Store | None, stream: Stream | None) -> Watch:
-    if store is None or stream is None:
-        return services.watch_of(found, plan)
-    state, kept = services.kept_batches(store, stream)
-    return services.watch_of(found, services.continued(plan, kept), kept, state)
-
-
 def page() -> None:
     head("Over time", "Is the score still right? Since when not, and where first?")
     found = require_analysis()
     measured_on(found)
     verdict_place = st.container()
-    store, stream = None, None
+    store, stream, earlier, kept = None, None, None, ""
     try:
         store = services.history()
         stream = stream_choice(store)
+        if store is not None and stream is not None:
+            kept, earlier = services.earlier_of(store, stream)
     except InputError as error:
         problem(error)
     try:
-        asked = controls(found)
+        asked = controls(found, None if earlier is None else earlier.plan)
         with verdict_place, st.spinner("Measuring the batches"):
-            watched = watched_now(found, asked.plan, store, stream)
+            watched = services.watch_of(found, asked.plan, earlier, kept)
     except InputError as error:
         problem(error)
         return
     with verdict_place:
         worry(watched)
+        for sentence in () if earlier is None else services.parts_of(found, watched, earlier, kept):
+            st.warning(escape(sentence), icon=":material/info:")
     if watched.results:
         series(watched, asked.metric)
         groups(watched)
         batch_diagram(watched)
         alerts(watched)
         before_and_after(found, asked, store, stream)
-    history(found, watched, store, stream)
+    history(found, watched, store, stream, earlier)
 
 
 page()

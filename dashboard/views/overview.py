@@ -48,17 +48,12 @@ def worst_groups(found: Analysis) -> None:
     audit = services.audit_of(found)
     st.subheader("Worst subgroups", anchor=False)
     if not audit.groups:
-        reason = (
-            "no column is chosen for subgroups" if not found.choice.subgroups else "none holds enough rows"
-        )
-        st.caption(f"Nothing to show: {reason}.")
+        st.caption(w.no_subgroups(bool(found.choice.subgroups)))
         return
     for group in services.worst_groups(found):
         icon = ":material/warning:" if group.wrong else ":material/remove:"
         st.markdown(f"{icon} {escape(verdicts.group_line(group))}")
-    st.caption(
-        f"The worst of {w.count(len(audit.groups))} subgroups, over {w.count(audit.cells_tested)} cells tested together."
-    )
+    st.caption(w.searched(len(audit.groups), audit.cells_tested))
     st.page_link(VIEWS["subgroups"], label="All subgroups", icon=":material/grid_on:")
 
 
@@ -66,7 +61,7 @@ def gate(found: Analysis) -> None:
     fitted = services.gate_of(found)
     st.subheader("Do the labels fit the scores?", anchor=False)
     if fitted is None:
-        st.caption("The gate needs a recorded label on each row; these labels have none.")
+        st.caption(w.NO_GATE)
         return
     rates = services.audited_flip_rates(found.ingested)
     if rates is not None:
@@ -106,7 +101,7 @@ def page() -> None:
     st.caption(escape(verdicts.data_line(found.ingested.report)))
     left_out = services.left_out(found)
     if left_out:
-        st.caption(f"{w.rows(left_out)} left out here: no label, or a weight of 0.")
+        st.caption(w.left_out(left_out))
 
 
 page()

@@ -34,8 +34,11 @@ def test_real_files_get_their_roles(shared, name):
 def test_real_groups_and_refusals(shared):
     compas = ingest.read(shared / "data" / "compas_for_aequitas.csv")
     assert compas.roles.groups == ("race", "sex", "age_cat")
-    ties = ingest.read(shared / "data" / "538_nfl_elo_1920on.csv").report.refused
-    assert [(r.reason, r.count) for r in ties] == [("result1 0.5 is neither positive nor negative", 316)]
+    ties = ingest.read(shared / "data" / "538_nfl_elo_1920on.csv").report
+    assert (ties.refused, ties.tied, ties.left_out_ties) == ((), 316, 316)
+    assert ties.questions[0].sentence == (
+        '"result1" holds 316 rows with 0.5 between 0 and 1: what does a tie count as?'
+    )
     icu = ingest.read(shared / "data" / "DERIVED_icu_saps2_semicolon_decimalcomma.csv")
     assert (icu.report.format.separator, icu.report.format.decimal) == (";", ",")
     assert icu.columns.score[1] == 0.619273966505765

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import create_engine, update
+from sqlalchemy import update
 
 from calcore.errors import InputError
 from calcore.maps import CalibrationMap, IdentityFunction, LogisticFunction
@@ -54,12 +54,10 @@ def test_only_a_map_of_the_stream_can_be_its_parent_or_live(store, stream):
 
 
 @pytest.mark.parametrize("values", [{"json": "{}"}, {"json": a_map(1.3).to_json()}])
-def test_a_map_that_was_exchanged_is_not_given_out(store, stream, url, values):
+def test_a_map_that_was_exchanged_is_not_given_out(store, stream, values):
     record = store.put_map(stream, a_map().to_json(), "m")
-    engine = create_engine(url)
-    with engine.begin() as connection:
+    with store._database.writer.begin() as connection:
         connection.execute(update(schema.maps).values(values))
-    engine.dispose()
     with pytest.raises(InputError, match=r"exchanged|no calibration map"):
         store.load_map(record)
 

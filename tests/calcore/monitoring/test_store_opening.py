@@ -20,7 +20,7 @@ from sqlalchemy import Column, Integer, create_engine, insert, inspect, select, 
 
 from calcore.errors import InputError
 from calcore.monitoring.store import Store, engine, failures, migrations, schema
-from tests.calcore.monitoring.conftest import PASSWORD
+from tests.calcore.monitoring.postgresql_server import PASSWORD
 
 KEPT = Path(__file__).with_name("history_v1.sql")
 
@@ -120,7 +120,8 @@ for path in sys.argv[1:]:
 """
 
 
-def test_a_read_only_folder_and_file(tmp_path):
+@pytest.mark.slow
+def test_a_read_only_folder_and_file():
     folder = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own folders are closed to others
     inner = folder / "inner"
     inner.mkdir()

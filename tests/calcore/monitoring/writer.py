@@ -1,30 +1,20 @@
-"""A process that writes to a history, and says what was confirmed: python writer.py URL NAME RUNS [barrier]
-
-After each confirmed run it prints its key. With a barrier it says "ready" and waits for the file to appear.
-"""
+"""A process that writes to a history, and says what was confirmed."""
 
 from __future__ import annotations
 
-import sys
-import time
 from datetime import UTC, datetime
-from pathlib import Path
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
 
 from calcore.monitoring.store import AlertRecord, BatchRecord, Store
 
 AT = datetime(2025, 3, 1, tzinfo=UTC)
 
 
-def say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
-def main(url: str, name: str, runs: int, barrier: str | None = None) -> None:
-    if barrier is not None:
-        say("ready")
-        while not Path(barrier).exists():
-            time.sleep(0.0005)
+def write(url: str, name: str, runs: int, say: Connection, together: Barrier | None) -> None:
+    """Send the key of each run when it is confirmed, and None at the end."""
+    if together is not None:
+        together.wait()
     with Store.open(url) as store:
         stream = store.stream("weekly")
         dataset = store.add_dataset(stream, sha256="a" * 64, filename="a.csv", rows=1, columns=["x"], at=AT)
@@ -35,8 +25,5 @@ def main(url: str, name: str, runs: int, barrier: str | None = None) -> None:
             ]
             found = [AlertRecord(f"{name}-{i}", "wrong"), AlertRecord("always", "wrong")]
             run = store.add_run(stream, dataset, {}, results, found, {"i": i}, AT, key=f"{name}-{i}")
-            say(run.key)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), *sys.argv[4:])
+            say.send(run.key)
+    say.send(None)
