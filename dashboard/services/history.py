@@ -14,7 +14,7 @@ from calcore.monitoring.history import Earlier, Recorded, earlier_runs, record
 from calcore.monitoring.store import LivePeriod, MapRecord, Store, Stream
 from dashboard.services.memory import once
 from dashboard.services.over_time import batch_names
-from dashboard.services.results import Analysis
+from dashboard.services.results import Analysis, measured_words
 
 VARIABLE = "CALCORE_HISTORY"
 
@@ -48,12 +48,10 @@ def earlier_of(store: Store, stream: Stream) -> tuple[str, Earlier]:
 
 def save_run(store: Store, earlier: Earlier, found: Analysis, watched: Watch) -> Recorded:
     """Write the batches of the open file and what was found; saving the same again stores nothing."""
-    settings = found.settings
-    said = {name: getattr(settings, name) for name in ("rho0", "rho1", "prior", "theta1", "theta2", "r_min")}
     meaning = {
-        "labels": settings.labels,
-        **{name: value for name, value in said.items() if value is not None},
-    }
+        "kind": found.settings.labels,
+        "measured": measured_words(found),
+    } | found.measured.model.to_dict()
     here = {key for key, _ in batch_names(found, watched.plan.batching)}
     new = [one for one in watched.results if one.key in here]
     return record(store, earlier, found.ingested, watched, new, meaning)

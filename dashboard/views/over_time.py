@@ -20,7 +20,6 @@ from dashboard.components.over_time_history import history, stream_choice
 from dashboard.components.over_time_map import before_and_after
 from dashboard.components.page import assumptions, banner, draw, head, measured_on, problem, require_analysis
 from dashboard.components.text import escape
-from dashboard.services import Analysis
 from dashboard.state import get_state
 
 #: Alerts that are said in full; the others are one click away.
