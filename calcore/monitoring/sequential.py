@@ -110,7 +110,7 @@ def _one_run(growths: Sequence[Growth | None], threshold: float) -> tuple[Floats
     groups = _group_logs(growths, names)
     log_whole, together = _mixture(whole, _weights(bins)), None
     own = np.full(groups.shape[2], 1 / groups.shape[2])
-    log_groups = _mixture_each(groups, own)
+    log_groups = _mixture_each(groups, own) if names else np.zeros((len(growths), 0))
     if names:
         # half of the money is bet on the population, half on the subgroups in equal parts
         together = np.logaddexp(log_whole, logsumexp(log_groups, axis=1) - np.log(len(names))) - np.log(2)

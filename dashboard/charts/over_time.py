@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from calcore.monitoring import BatchResult, Limits, Watch
+from calcore.monitoring import BatchResult, Watch
 from calcore.monitoring.alerts import number
 from calcore.monitoring.results import METRICS, TITLES
 from calcore.monitoring.sentences import batch_words, first_alert, series_title
@@ -28,11 +28,10 @@ from dashboard.charts.over_time_axis import (
     stretches,
     style_metric,
 )
+from dashboard.charts.over_time_limits import add_band, add_fixed, add_noise
 
-EXPECTED = "What the reference leads to expect"
 #: More batches than this are drawn with smaller marks.
 CROWDED = 45
-CHANCE = "Calibrated score: at most, by chance"
 
 
 def series_chart(watch: Watch, metric: str) -> Chart:
@@ -48,11 +47,11 @@ def series_chart(watch: Watch, metric: str) -> Chart:
     control = watch.limits.get(metric)
     add_reference(figure, watch, axis)
     if control is not None:
-        _add_band(figure, control, axis, metric)
+        add_band(figure, control, axis, metric)
     if metric == "ECE":
-        _add_noise(figure, results, axis)
+        add_noise(figure, results, axis)
     for fixed in (one for one in watch.fixed if one.metric == metric):
-        _add_fixed(figure, fixed, axis, metric)
+        add_fixed(figure, fixed, axis, metric)
     low, high = _range(watch, metric, values)
     outside = outside_of(watch, metric)
     _add_points(figure, watch, metric, values, outside, axis)
@@ -73,67 +72,6 @@ def outside_of(watch: Watch, metric: str) -> NDArray[np.bool_]:
         if one.metric == metric:
             found |= one.outside
     return found
-
-
-def _add_band(figure: go.Figure, limits: Limits, axis: BatchAxis, metric: str) -> None:
-    known = np.isfinite(limits.low) & np.isfinite(limits.high)
-    low, high = scaled(metric, limits.low), scaled(metric, limits.high)
-    for k, run in enumerate(stretches(known)):
-        # a single batch is a stretch too
-        x = [axis.before[run[0]], *(axis.x[i] for i in run), axis.after[run[-1]]]
-        at = [run[0], *run, run[-1]]
-        figure.add_scatter(
-            x=x + x[::-1],
-            y=[*high[at].round(5).tolist(), *low[at][::-1].round(5).tolist()],
-            fill="toself",
-            fillcolor=theme.BAND,
-            mode="lines",
-            line={"width": 0, "color": theme.NEUTRAL},
-            hoverinfo="skip",
-            name=EXPECTED,
-            legendgroup=EXPECTED,
-            showlegend=k == 0,
-        )
-    if np.isfinite(limits.centre) and metric != "ECE":  # that of the ECE is without the noise of a batch
-        centre = float(scaled(metric, [limits.centre])[0])
-        _add_line(
-            figure, [axis.before[0], axis.after[-1]], [centre, centre], "dash", 1.0, "Mean of the reference"
-        )
-
-
-def _add_noise(figure: go.Figure, results: Sequence[BatchResult], axis: BatchAxis) -> None:
-    limit = [one.noise_limit if np.isfinite(one.noise_limit) else None for one in results]
-    if any(value is not None for value in limit):
-        _add_line(figure, axis.x, limit, "dot", 1.5, CHANCE)
-
-
-def _add_fixed(figure: go.Figure, limits: Limits, axis: BatchAxis, metric: str) -> None:
-    for values, side in ((limits.low, "Lowest"), (limits.high, "Highest")):
-        if len(values) and np.isfinite(values[0]):
-            y = float(scaled(metric, [values[0]])[0])
-            name = f"{side} allowed ({number(metric, float(values[0]))})"
-            _add_line(
-                figure, [axis.before[0], axis.after[-1]], [y, y], "longdash", 2.0, escaped(name), theme.BAD
-            )
-
-
-def _add_line(
-    figure: go.Figure,
-    x: list[Any],
-    y: list[Any],
-    dash: str,
-    width: float,
-    name: str,
-    color: str = theme.NEUTRAL,
-) -> None:
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"color": color, "width": width, "dash": dash},
-        hoverinfo="skip",
-        name=name,
-    )
 
 
 def _add_points(

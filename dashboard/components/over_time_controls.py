@@ -41,12 +41,11 @@ def controls(found: Analysis, kept: Plan | None = None) -> Asked:
         format_func=UNITS.__getitem__,
         key=_key("batches-by", kept),
     )
-    batching = replace(usual, by=by, column=None)
     if by == "rows":
         size = second.number_input(
             "Rows a batch", 10, 10**8, max(usual.size, 10), step=100, key=_key("batch-size", kept)
         )
-        batching = replace(batching, size=int(size))
+        batching = replace(usual, by=by, column=None, size=int(size))
     elif by == "column":
         names = services.batch_columns(found)
         column = second.selectbox(
@@ -55,7 +54,9 @@ def controls(found: Analysis, kept: Plan | None = None) -> Asked:
             index=names.index(usual.column) if usual.column in names else 0,
             key=_key("batch-column", kept),
         )
-        batching = replace(batching, column=column)
+        batching = replace(usual, by=by, column=column)
+    else:
+        batching = replace(usual, by=by, column=None)
     metric = last.selectbox(
         "Shown", list(METRICS), format_func=TITLES.__getitem__, key=get_state().key("over-time-metric")
     )
