@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -229,7 +230,22 @@ class Membership:
 
     def mask(self, group: int) -> NDArray[np.bool_]:
         """Which rows belong to the subgroup at position ``group``, booleans (n,)."""
-        return self.table[:, [group]].toarray().ravel().astype(bool)[self.pattern]
+        columns = self._columns
+        inside = np.zeros(columns.shape[0], dtype=bool)
+        inside[columns.indices[columns.indptr[group] : columns.indptr[group + 1]]] = True
+        return inside[self.pattern]
+
+    @cached_property
+    def _columns(self) -> sparse.csc_array:
+        """The table by subgroup, only what is not 0."""
+        columns = self.table.tocsc()
+        columns.eliminate_zeros()
+        return columns
+
+    def compact(self) -> Membership:
+        """The same with the patterns that occur alone, which a small part of many rows has few of."""
+        used, pattern = np.unique(self.pattern, return_inverse=True)
+        return Membership(self.names, pattern.astype(np.int32), self.table[used], self.subgroups)
 
     def masks(self) -> NDArray[np.bool_]:
         """Booleans (n x m)."""

@@ -23,6 +23,7 @@ page = st.navigation(
         st.Page("views/subgroups.py", title="Subgroups", icon=":material/grid_on:"),
         st.Page("views/noise.py", title="Label noise", icon=":material/rule:"),
         st.Page("views/compare.py", title="Compare", icon=":material/compare_arrows:"),
+        st.Page("views/over_time.py", title="Over time", icon=":material/timeline:"),
         st.Page("views/export.py", title="Export", icon=":material/download:"),
         st.Page("views/learn.py", title="Learn", icon=":material/school:"),
     ]

@@ -209,7 +209,7 @@ def _joined(
             continue
         key, label = names[first]
         if j > first:
-            label = f"{label} to {names[j][1]}" if batching.by != "rows" else _rows_label(label, names[j][1])
+            label = f"{label}–{names[j][1]}" if batching.by != "rows" else _rows_label(label, names[j][1])
         start, end = _range(time, together)
         made.append(Batch(key, label, np.sort(together), start, end, j - first + 1, enough))
         first, parts = j + 1, []

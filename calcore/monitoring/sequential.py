@@ -110,10 +110,10 @@ def _one_run(growths: Sequence[Growth | None], threshold: float) -> tuple[Floats
     groups = _group_logs(growths, names)
     log_whole, together = _mixture(whole, _weights(bins)), None
     own = np.full(groups.shape[2], 1 / groups.shape[2])
-    log_groups = [_mixture(groups[:, g], own) for g in range(len(names))]
+    log_groups = _mixture_each(groups, own) if names else np.zeros((len(growths), 0))
     if names:
         # half of the money is bet on the population, half on the subgroups in equal parts
-        together = np.logaddexp(log_whole, logsumexp(log_groups, axis=0) - np.log(len(names))) - np.log(2)
+        together = np.logaddexp(log_whole, logsumexp(log_groups, axis=1) - np.log(len(names))) - np.log(2)
     line = log_whole if together is None else together
     found = _first(line, threshold)
     if found is None:
@@ -124,7 +124,7 @@ def _one_run(growths: Sequence[Growth | None], threshold: float) -> tuple[Floats
     of_groups = [
         _change(groups[:, g], own, name, at, bins)
         for g, name in enumerate(names)
-        if (at := _first(log_groups[g], threshold + np.log(len(names)))) is not None
+        if (at := _first(log_groups[:, g], threshold + np.log(len(names)))) is not None
     ]
     changes += sorted(of_groups, key=lambda one: (one.since, one.alarm, -one.log_evidence))
     return line, found, changes
@@ -151,13 +151,18 @@ def _mixture(logs: Floats, weights: Floats) -> Floats:
 
     The share h / ((j + h - 1)(j + h)) begins at batch j = 1, 2, ...: h / (t + h) has not begun after t.
     """
+    return _mixture_each(logs[:, None], weights)[:, 0]
+
+
+def _mixture_each(logs: Floats, weights: Floats) -> Floats:
+    """``_mixture`` of each of m subgroups, (batches, m), from (batches, m, patterns, stakes)."""
     share = np.log(weights)[:, None] - np.log(logs.shape[-1])
-    money, found = np.full(logs.shape[1:], -np.inf), np.empty(len(logs))
+    money, found = np.full(logs.shape[1:], -np.inf), np.empty(logs.shape[:2])
     for t, factor in enumerate(logs):
         begins = np.log(HALF_BEGUN / ((t + HALF_BEGUN) * (t + 1 + HALF_BEGUN)))
         money = np.logaddexp(money, begins + share) + factor
         waiting = np.log(HALF_BEGUN / (t + 1 + HALF_BEGUN))
-        found[t] = np.logaddexp(logsumexp(money), waiting)
+        found[t] = np.logaddexp(logsumexp(money, axis=(1, 2)), waiting)
     return found
 
 

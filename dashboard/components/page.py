@@ -25,6 +25,7 @@ VIEWS = {
     "subgroups": "views/subgroups.py",
     "noise": "views/noise.py",
     "compare": "views/compare.py",
+    "over_time": "views/over_time.py",
     "export": "views/export.py",
     "learn": "views/learn.py",
 }

@@ -28,6 +28,7 @@ from calcore.maps import (
 from calcore.metrics.reliability import Reliability
 from calcore.provenance import with_provenance
 from calcore.rivals import compare_scores
+from calcore.verdicts import suggested
 from dashboard.services.memory import once
 from dashboard.services.results import Analysis, folds_of
 from dashboard.services.returned import corrections_status, lists_in_use, sample_is_complete
@@ -198,3 +199,15 @@ def export_of(found: Analysis, compared: Comparison, name: str) -> Exported:
 
     judged = (found.settings.measure_on, found.settings.bins, compared.ranked_on)
     return once(("export", *found.key, *judged, name), compute)
+
+
+def exported_map(found: Analysis) -> CalibrationMap | None:
+    """The map that was chosen on the Export page, else the one it starts with; None before anything was compared."""
+    compared = latest_comparison(found)
+    if compared is None:
+        return None
+    name = get_state().export_choice or suggested(compared)
+    try:
+        return export_of(found, compared, name).map
+    except InputError:  # another comparison, without that calibrator
+        return None

@@ -45,6 +45,7 @@ def page() -> None:
         format_func=lambda one: REGISTRY[one].title,
         key=get_state().fresh("export-name"),
     )
+    get_state().export_choice = name
     entry = result.entry(name)
     try:
         exported = services.export_of(found, result, name)

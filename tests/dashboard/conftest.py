@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
-VIEWS = ["data", "overview", "reliability", "subgroups", "noise", "compare", "export"]
+VIEWS = ["data", "overview", "reliability", "subgroups", "noise", "compare", "over_time", "export"]
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_a_view_with_data_draws_without_an_error(app, view):
     analysed(app)
     go(app, view)
     assert not app.error
-    if view in ("overview", "reliability", "subgroups", "noise", "compare"):
+    if view in ("overview", "reliability", "subgroups", "noise", "compare", "over_time"):
         assert app.get("plotly_chart")
 
 

@@ -1,0 +1,241 @@
+"""A watch to a level and a sentence: should somebody worry, since when, and what is not known yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from calcore import wording as w
+from calcore.monitoring.alerts import Alert, number
+from calcore.monitoring.limits import Limits
+from calcore.monitoring.results import TITLES, BatchResult
+from calcore.monitoring.series import GroupSeries, pooled_gap
+from calcore.monitoring.watch import Watch
+from calcore.verdicts import Level, Verdict
+
+KINDS = {
+    "calibration": "Not calibrated",
+    "change": "Changed",
+    "fixed": "Beyond the limit",
+    "control": "Unusual batch",
+}
+
+
+def verdict(watch: Watch) -> Verdict:
+    """The one sentence about a stream; where there are alerts it only counts them, and they say the rest."""
+    notes = tuple(note for note in (pending(watch), unplaced(watch)) if note)
+    measured = [one for one in watch.results if one.measured]
+    if watch.alarming:
+        return _alarmed(watch.alarming, notes)
+    if not measured:
+        return Verdict(Level.UNKNOWN, _nothing(watch), (), word=_nothing_word(watch.results))
+    tested = [one for one in measured if one.growth is not None]
+    if not tested:
+        reason = measured[-1].reason or "the batches were measured under other settings"
+        return Verdict(Level.UNKNOWN, f"No batch is in the test: {reason}.", notes)
+    within = f"within {w.points(watch.plan.tolerance)}"
+    passed = [one for one in watch.alerts if one.kind in ("calibration", "change")]
+    if passed:
+        return Verdict(
+            Level.WATCH, f"{passed[0].sentence} Later batches speak against it.", notes, word="Over again"
+        )
+    gap = pooled_gap(tested)
+    span = _span(tested)
+    rows = w.rows(sum(one.labelled for one in tested))
+    overall = (
+        f"overall, events are {_signed_points(gap.value)} than the scores say "
+        f"(95 % interval {100 * gap.low:+.1f} to {100 * gap.high:+.1f}, {rows})"
+    )
+    if max(abs(gap.low), abs(gap.high)) <= watch.plan.tolerance:
+        return Verdict(
+            Level.GOOD, f"Nothing speaks against it in {span}; {overall}.", notes, word=f"Calibrated {within}"
+        )
+    return Verdict(
+        Level.UNKNOWN,
+        f"Nothing speaks against scores that are right {within} in {span}, but these rows leave room for more: {overall}.",
+        notes,
+        word="No alert",
+    )
+
+
+def _alarmed(alerts: Sequence[Alert], notes: tuple[str, ...]) -> Verdict:
+    first = alerts[0]
+    more = len(alerts) - 1
+    said = "" if not more else f" {more} more {'alerts' if more > 1 else 'alert'} below."
+    return Verdict(Level.BAD, f"{first.sentence}{said}", notes, word="Alert")
+
+
+def of_alert(alert: Alert) -> Verdict:
+    """One alert or notice by itself."""
+    level = Level.BAD if alert.severity == "alert" else Level.WATCH
+    return Verdict(level, alert.sentence, (), word=alert.severity.capitalize())
+
+
+def _nothing_word(results: Sequence[BatchResult]) -> str:
+    return "Too few rows" if any(one.labelled for one in results) else "No labels yet"
+
+
+def _nothing(watch: Watch) -> str:
+    if not watch.results:
+        return "No row has a place in a batch: choose other batches."
+    if not any(one.labelled for one in watch.results):
+        return "No batch has labels yet, so nothing can be said about calibration; scores alone cannot tell."
+    return (
+        f"No batch can be measured: {watch.results[-1].reason or 'too few rows'}. Choose longer batches or fewer "
+        "rows a batch."
+    )
+
+
+def _span(tested: Sequence[BatchResult]) -> str:
+    if len(tested) == 1:
+        return f"the one batch ({tested[0].label})"
+    return f"all {w.count(len(tested))} batches ({tested[0].label} to {tested[-1].label})"
+
+
+def _signed_points(gap: float) -> str:
+    if abs(gap) < 0.0005:
+        return "no more or less frequent"
+    return f"{w.points(gap)} {'more' if gap > 0 else 'less'} frequent"
+
+
+def pending(watch: Watch) -> str:
+    """Which batches have no labels yet; empty where all do."""
+    waiting = [one for one in watch.results if not one.labelled]
+    if not waiting or len(waiting) == len(watch.results):
+        return ""
+    what = (
+        "the numbers drawn are estimates from their scores, and cannot see that events have become more or less frequent"
+        if any(one.kind == "estimated" for one in waiting)
+        else "nothing is drawn for them"
+    )
+    subject = "1 batch has" if len(waiting) == 1 else f"{w.count(len(waiting))} batches have"
+    return f"{subject} no labels yet ({w.listed([one.label for one in waiting])}): {what}."
+
+
+def unplaced(watch: Watch) -> str:
+    """How many rows are in no batch; empty where all are."""
+    if not watch.without_place:
+        return ""
+    what = "value of the batch column" if watch.plan.batching.by == "column" else "time"
+    verb = "has" if watch.without_place == 1 else "have"
+    return f"{w.rows(watch.without_place)} {verb} no {what} and {verb.replace('have', 'are').replace('has', 'is')} in no batch."
+
+
+def reference_words(watch: Watch) -> str:
+    """What the reference period is."""
+    if watch.reference is None:
+        return "There is no reference period: none of its batches has labels enough."
+    first, last = watch.reference.labels
+    span = first if first == last else f"{first} to {last}"
+    return f"Reference period: {span}, {w.rows(watch.reference.rows)} with labels."
+
+
+def series_title(watch: Watch, metric: str) -> str:
+    """What a metric does over the batches: how many are beyond their limits, and the first of them."""
+    title = TITLES[metric]
+    fixed = [one for one in watch.fixed if one.metric == metric]
+    outside = _outside(fixed, len(watch.results))
+    if outside.any():
+        return f"{title}: {_beyond(watch.results, outside)} beyond the fixed limit"
+    control = watch.limits.get(metric)
+    if control is None or not np.isfinite(control.low).any():
+        return f"{title} by batch"
+    outside = control.outside
+    if outside.any():
+        return f"{title}: {_beyond(watch.results, outside)} outside what the reference period leads to expect"
+    begun = first_alert(watch)
+    if begun is not None:
+        return (
+            f"{title}: no single batch is outside its limits, but together they give an alert since "
+            f"{watch.results[begun].label}"
+        )
+    return f"{title}: as the reference period leads to expect in all {_measured(watch)} batches"
+
+
+def first_alert(watch: Watch) -> int | None:
+    """The batch in which the earliest of the changes began that are not over."""
+    return min((one.since for one in (*watch.findings, *watch.changes) if not one.over), default=None)
+
+
+def _measured(watch: Watch) -> int:
+    return sum(one.measured for one in watch.results)
+
+
+def _outside(limits: Sequence[Limits], count: int) -> np.ndarray:
+    found = np.zeros(count, dtype=bool)
+    for one in limits:
+        found |= one.outside
+    return found
+
+
+def _beyond(results: Sequence[BatchResult], outside: np.ndarray) -> str:
+    at = np.flatnonzero(outside)
+    first = results[int(at[0])].label
+    if at.size == 1:
+        return f"{first} is"
+    return f"{w.count(int(at.size))} of {w.count(sum(one.measured for one in results))} batches, first {first}, are"
+
+
+def evidence_title(watch: Watch) -> str:
+    """What the two tests have found, as the title of their picture."""
+    within = f"calibrated within {w.points(watch.plan.tolerance)}"
+    results = watch.results
+    if watch.test.alarms:
+        return f"Evidence against '{within}': beyond the line at {results[watch.test.alarms[0]].label}"
+    if watch.change.alarms:
+        return f"Evidence of a change: beyond the line at {results[watch.change.alarms[0]].label}"
+    return f"Evidence against '{within}' never reached the line"
+
+
+def evidence_words(watch: Watch) -> str:
+    """How the line of evidence is read."""
+    return (
+        f"If the scores were right within {w.points(watch.plan.tolerance)}, evidence would reach the line in at most "
+        f"1 of {1 / watch.plan.alpha:.0f} streams, ever, however often one looks."
+    )
+
+
+def groups_title(series: Sequence[GroupSeries]) -> str:
+    """How many subgroups a test convicted, and the first of them."""
+    lasting = [one.name for one in series if one.alarmed and not one.over]
+    if lasting:
+        return f"{'An alert' if len(lasting) == 1 else 'Alerts'} for {w.listed(lasting)}"
+    passed = [one.name for one in series if one.over]
+    if passed:
+        return (
+            f"No subgroup is off now; {w.listed(passed)} {'was' if len(passed) == 1 else 'were'} for a time"
+        )
+    return f"No alert for any of {w.count(len(series))} subgroups by itself"
+
+
+def batch_words(one: BatchResult, metric: str) -> str:
+    """A batch in words: its rows, the metric with its interval, and what there is to know."""
+    text = f"{one.label}: {w.rows(one.rows)}"
+    if one.labelled != one.rows:
+        text += f", {w.count(one.labelled)} with labels"
+    value = one.value(metric)
+    if np.isfinite(value.value):
+        said = "estimated " if one.kind == "estimated" else ""
+        text += f"; {said}{TITLES[metric]} {number(metric, value.value)}"
+        if np.isfinite(value.low) and np.isfinite(value.high):
+            text += f" ({number(metric, value.low)} to {number(metric, value.high)})"
+    if metric == "ECE" and one.measured and np.isfinite(one.noise_floor):
+        text += f"; by chance alone about {w.error(one.noise_floor)}, up to {w.error(one.noise_limit)}"
+    return f"{text}; {one.reason}" if one.reason else text
+
+
+def mapped_title(watch: Watch, mapped: Watch, metric: str, since: str) -> str:
+    """The last batches at the raw and at the mapped score, as the title of their picture."""
+    pairs = [
+        (raw.value(metric), new.value(metric))
+        for raw, new in zip(watch.results, mapped.results, strict=True)
+        if raw.measured and new.measured and (raw.end is None or raw.end >= since)
+    ]
+    if not pairs:
+        return f"{TITLES[metric]}: no measured batch from {since[:10]} on"
+    before, after = (float(np.mean([pair[k].value for pair in pairs])) for k in (0, 1))
+    return (
+        f"{TITLES[metric]} from {since[:10]} on: {number(metric, before)} as it is, {number(metric, after)} with the map "
+        f"(means of {w.count(len(pairs))} {'batches' if len(pairs) != 1 else 'batch'})"
+    )

@@ -1,0 +1,183 @@
+"""Gaps batch by batch, of the population and of subgroups, and what they come to over several batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from calcore.metrics.reliability import Reliability
+from calcore.metrics.uncertainty import Z, holm
+from calcore.monitoring.reference import Reference
+from calcore.monitoring.results import BatchResult, Value
+from calcore.monitoring.watch import Watch
+from calcore.validation import Floats
+
+#: A bin with fewer rows is drawn, and not taken for more than it is.
+FEWEST_ROWS_OF_A_BIN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSeries:
+    """The gap (event rate - mean score) of a subgroup in each batch, (batches,), with its 95 % interval.
+
+    NaN where a batch is not measured or does not hold the subgroup. ``pooled`` is the gap over all batches after the
+    reference period; ``alarmed`` says that one of the two tests convicted the subgroup, ``over`` that this has passed.
+    """
+
+    name: str
+    gap: Floats
+    low: Floats
+    high: Floats
+    rows: NDArray[np.int64]
+    pooled: Value
+    alarmed: bool
+    over: bool = False
+
+
+def pooled_gap(results: Sequence[BatchResult]) -> Value:
+    """The gap over all measured ``results``, each by its labelled rows."""
+    found = [(one.labelled, one.value("gap")) for one in results if one.measured]
+    return _pooled(
+        np.array([rows for rows, _ in found], dtype=np.float64),
+        np.array([gap.value for _, gap in found]),
+        np.array([gap.error for _, gap in found]),
+    )
+
+
+def group_series(watch: Watch) -> tuple[GroupSeries, ...]:
+    """Every subgroup: those that a test convicted first, then those that are off by most beyond their noise.
+
+    Intersections of a subgroup that comes before them are put last: they mostly say the same.
+    """
+    results = watch.results
+    names = tuple(dict.fromkeys(group.name for one in results for group in one.groups))
+    place = {name: g for g, name in enumerate(names)}
+    shape = (len(names), len(results))
+    gap, error, weight = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape)
+    rows = np.zeros(shape, dtype=np.int64)
+    for t, one in enumerate(results):
+        for group in one.groups:
+            g = place[group.name]
+            gap[g, t], error[g, t], rows[g, t] = group.gap, group.error, group.rows
+            weight[g, t] = one.labelled * group.mass
+    later = np.ones(len(results), dtype=bool)
+    if watch.reference is not None:
+        later[list(watch.reference.positions)] = False
+    found = [one for one in (*watch.findings, *watch.changes) if one.group is not None]
+    convicted, lasting = {one.group for one in found}, {one.group for one in found if not one.over}
+    made = []
+    for g, name in enumerate(names):
+        use = np.isfinite(gap[g]) & (weight[g] > 0)
+        use = use & later if (use & later).any() else use
+        pooled = _pooled(weight[g][use], gap[g][use], error[g][use])
+        half = Z * error[g]
+        alarmed = name in convicted
+        over = alarmed and name not in lasting
+        made.append(GroupSeries(name, gap[g], gap[g] - half, gap[g] + half, rows[g], pooled, alarmed, over))
+    made.sort(key=lambda one: (not one.alarmed, one.over, *_worst(one.pooled)))
+    parts = {group.name: group.parts for one in results for group in one.groups}
+    return tuple(_intersections_last(made, parts))
+
+
+def _intersections_last(
+    made: Sequence[GroupSeries], parts: Mapping[str, tuple[str, ...]]
+) -> list[GroupSeries]:
+    first: list[GroupSeries] = []
+    last: list[GroupSeries] = []
+    seen: set[str] = set()
+    for one in made:
+        known = not one.alarmed and any(part in seen for part in parts.get(one.name, ()))
+        (last if known else first).append(one)
+        seen.add(one.name)
+    return first + last
+
+
+def _worst(pooled: Value) -> tuple[float, float]:
+    if not np.isfinite(pooled.value) or not pooled.error > 0:
+        return (0.0, 0.0)
+    size = abs(pooled.value)
+    return (-max(size - Z * pooled.error, 0.0), -size / pooled.error)
+
+
+def _pooled(weight: Floats, gap: Floats, error: Floats) -> Value:
+    known = np.isfinite(gap) & (weight > 0)
+    if not known.any():
+        return Value(float("nan"))
+    share = weight[known] / weight[known].sum()
+    value = float(share @ gap[known])
+    spread = float(np.sqrt(share**2 @ np.nan_to_num(error[known]) ** 2))
+    return Value(value, spread, value - Z * spread, value + Z * spread)
+
+
+def batch_reliability(one: BatchResult) -> Reliability | None:
+    """The reliability table of a measured batch, from its bins; None without them. Intervals are Wald's."""
+    if one.bins is None:
+        return None
+    table = one.bins
+    held = table.mass > 1e-12
+    nothing = np.full(len(table), np.nan)
+    gap = np.divide(table.moment, table.mass, out=nothing.copy(), where=held)
+    error = np.divide(table.error, table.mass, out=nothing.copy(), where=held)
+    return _table(
+        table.mean_score, gap, error, table.mass, table.rows, one.labelled, one.basis, one.assumptions
+    )
+
+
+def reference_reliability(reference: Reference, results: Sequence[BatchResult]) -> Reliability:
+    """The reliability table of the reference period, pooled over its batches in ``results``."""
+    first = results[reference.positions[0]]
+    tables = [results[i].bins for i in reference.positions]
+    rows = np.sum([table.rows for table in tables if table is not None], axis=0)
+    return _table(
+        reference.mean_score,
+        reference.gap,
+        reference.error,
+        reference.mass,
+        rows,
+        reference.rows,
+        first.basis,
+        first.assumptions,
+    )
+
+
+def _table(
+    score: Floats,
+    gap: Floats,
+    error: Floats,
+    mass: Floats,
+    rows: NDArray[np.int64],
+    n: int,
+    basis: str,
+    assumptions: tuple[str, ...],
+) -> Reliability:
+    count = len(mass)
+    rate = score + gap
+    few = (rows < FEWEST_ROWS_OF_A_BIN) | ~(error > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = np.where(few, np.nan, 2 * stats.norm.sf(np.abs(gap) / error))
+    return Reliability(
+        low=np.arange(count) / count,
+        high=(np.arange(count) + 1) / count,
+        rows=rows,
+        mass=mass,
+        mean_score=score,
+        event_rate=rate,
+        residual=gap,
+        lower=rate - Z * error,
+        upper=rate + Z * error,
+        p_value=p,
+        adjusted=holm(p),
+        too_few=few,
+        contradiction=np.zeros(count, dtype=bool),
+        strategy="width",
+        method="Wald",
+        n=n,
+        dropped=0,
+        clipped=0,
+        basis=basis,
+        assumptions=assumptions,
+    )
