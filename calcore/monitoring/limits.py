@@ -68,7 +68,7 @@ def control_limits(results: Sequence[BatchResult], metric: str, reference: Refer
 
     A batch may differ by its own sampling error, by that of the reference mean, and by as much as the reference
     batches differ among themselves beyond chance (DerSimonian and Laird 1986). The ECE, which is never below its
-    noise, is compared with what batches of that size show if their bins are off as in the reference period.
+    noise, is compared with what batches of that size from the reference period show.
     """
     if metric == "ECE":
         return _ece_limits(results, reference)
@@ -111,19 +111,27 @@ def _pooled(values: Sequence[Value]) -> tuple[float, float, float]:
 
 
 def _ece_limits(results: Sequence[BatchResult], reference: Reference) -> Limits:
-    """Quantiles of the sum of |moment| where each bin is off by the reference's gap, at the batch's own errors."""
+    """Quantiles of the sum of |moment| over batches of each size from the reference period.
+
+    Scores and gaps are those of the period: a batch whose scores lie where gaps are larger is off by more, whatever
+    the reason. The errors of its bins shrink as one over the square root of the rows.
+    """
     noise = np.random.default_rng(SEED).standard_normal((2, DRAWS, len(reference.gap)))
     low, high = np.full((2, len(results)), np.nan)
     values = np.array([one.value("ECE").value for one in results])
-    gap, error = np.nan_to_num(reference.gap), np.nan_to_num(reference.error)
+    moment = reference.mass * np.nan_to_num(reference.gap)
+    error = reference.mass * np.nan_to_num(reference.error)
+    by_size: dict[int, tuple[float, float]] = {}
     for i, one in enumerate(results):
-        if one.bins is None:
-            continue
-        moment = one.bins.mass * (gap + error * noise[0]) + np.nan_to_num(one.bins.error) * noise[1]
-        low[i], high[i] = np.quantile(np.abs(moment).sum(axis=1), TAILS)
+        if one.measured and one.labelled:
+            if one.labelled not in by_size:
+                own = error * np.sqrt(reference.rows / one.labelled)
+                drawn = np.abs(moment + error * noise[0] + own * noise[1]).sum(axis=1)
+                by_size[one.labelled] = tuple(np.quantile(drawn, TAILS).tolist())
+            low[i], high[i] = by_size[one.labelled]
     with np.errstate(invalid="ignore"):
         outside = values > high  # a lower error is no reason for an alert
-    centre = float(reference.mass @ np.abs(gap))
+    centre = float(np.abs(moment).sum())
     return Limits("ECE", "control", centre, 0.0, low, high, outside & _measured(results))
 
 

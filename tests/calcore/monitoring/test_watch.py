@@ -178,7 +178,7 @@ def test_a_century_of_forecasts(shared):
         shared / "data" / "538_nfl_elo_1920on.csv", roles, Plan(Batching("column", column="season"))
     )
     first = found.findings[0]
-    assert (first.pattern, first.since_label, first.over) == ("too low", "1920 to 1921", True)
+    assert (first.pattern, first.since_label, first.over) == ("too low", "1920–1921", True)
     assert found.alarming == ()
 
 
