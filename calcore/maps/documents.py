@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections import Counter
 from typing import Any, NoReturn
 
@@ -30,8 +31,10 @@ def parse_object(document: str | bytes, what: str, holds: str = "") -> dict[str,
     if not text.lstrip(" \t\r\n").startswith("{"):
         raise InputError(f"The {what} does not start with {{, so it is no JSON object; choose another file.")
     try:
+        # Python refuses long integers itself, and faster, unless somebody has told it not to
+        guard = None if sys.get_int_max_str_digits() else _integer
         value = json.loads(
-            text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant, parse_int=_integer
+            text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant, parse_int=guard
         )
     except InputError:
         raise

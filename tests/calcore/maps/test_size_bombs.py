@@ -14,7 +14,7 @@ from tests.calcore.cli.runs import refused
 
 from .examples import FUNCTIONS, document_of, example, signed
 
-#: Of the processor's time, five times what the slowest takes on a laptop.
+#: Of the processor's time, on any machine; most take less than a tenth of it.
 SECONDS = 1.0
 START = '{"format": "calcore.calibration-map", "version": 1, "function": '
 
