@@ -34,9 +34,9 @@ from dashboard.services.files import (
 )
 from dashboard.services.history import (
     earlier_of,
-    history,
     live_since,
     make_live,
+    open_history,
     save_run,
 )
 from dashboard.services.late_labels import columns_to_join, forget_labels, join, load_labels
@@ -177,7 +177,6 @@ __all__ = [
     "growth_ready",
     "harm_of",
     "headline_scores",
-    "history",
     "join",
     "latest_comparison",
     "left_out",
@@ -193,6 +192,7 @@ __all__ = [
     "maxima_of",
     "measured_words",
     "numbers_of",
+    "open_history",
     "open_session",
     "own_lesson",
     "parts_of",

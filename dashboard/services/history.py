@@ -19,7 +19,7 @@ from dashboard.services.results import Analysis, measured_words
 VARIABLE = "CALCORE_HISTORY"
 
 
-def history() -> Store | None:
+def open_history() -> Store | None:
     """The store of this installation; None where none is configured. Raises InputError where it cannot be opened."""
     url = _url()
     return None if url is None else _open(url)

@@ -130,7 +130,7 @@ def page() -> None:
     verdict_place = st.container()
     store, stream, earlier, kept = None, None, None, ""
     try:
-        store = services.history()
+        store = services.open_history()
         stream = stream_choice(store)
         if store is not None and stream is not None:
             kept, earlier = services.earlier_of(store, stream)

@@ -51,7 +51,7 @@ def test_small_batches_are_joined_with_those_after_them():
     time = days(*(["2024-01-01"] * 3 + ["2024-02-01"] * 8 + ["2024-03-01"] * 2))
     made = split(Batching("month", min_rows=5), 13, time=time)
     assert [(one.key, one.label, one.parts, one.complete) for one in made.batches] == [
-        ("2024-01", "2024-01 to 2024-02", 2, True), ("2024-03", "2024-03", 1, False),
+        ("2024-01", "2024-01–2024-02", 2, True), ("2024-03", "2024-03", 1, False),
     ]  # fmt: skip
 
 

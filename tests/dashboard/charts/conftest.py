@@ -14,6 +14,7 @@ from calcore import metrics
 from calcore.audit import audit
 from calcore.calibrators import GatedLWCal, HistogramBinning, Identity, Isotonic, Platt
 from calcore.comparison import compare
+from calcore.monitoring import Batching, FixedLimit, Plan, measure_batches, watch
 from calcore.observation import Clean
 from calcore.subgroups import Membership, make_subgroups
 
@@ -96,3 +97,26 @@ def colors_of():
         return set(re.findall(r'"(#[0-9A-Fa-f]{6}|rgba?\([^)]*\))"', text))
 
     return found
+
+
+@pytest.fixture(scope="session")
+def watched(sample):
+    """Ten months of the sample, the scores too high from the start; the last has no labels, one is too small."""
+    rng = np.random.default_rng(0)
+    month = rng.choice(10, len(sample.score), p=[0.12] * 4 + [0.02] + [0.1] * 5)
+    time = (np.datetime64("2024-01") + month).astype("datetime64[ns]")
+    label = np.where(month == 9, np.nan, sample.label)
+    evidence = Clean().evidence(sample.score, label, groups=sample.membership)
+    plan = Plan(
+        Batching("month", min_rows=30),
+        reference=2,
+        fixed=(FixedLimit("ECE", high=0.01), FixedLimit("gap", low=-0.01)),
+    )
+    return watch(*measure_batches(plan, sample.score, evidence, time=time))
+
+
+@pytest.fixture(scope="session")
+def unordered(sample):
+    """The same by a column with odd names instead of time."""
+    plan = Plan(Batching("column", column="device"))
+    return watch(*measure_batches(plan, sample.score, sample.evidence, column=sample.table["device"]))

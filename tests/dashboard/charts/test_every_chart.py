@@ -13,6 +13,7 @@ from calcore.gate_grid import gate_grid
 from calcore.group_contradictions import group_contradictions
 from calcore.lessons import calibration_set_growth, pava_steps, temperature_curve
 from calcore.metrics import corp, decision_curve
+from calcore.monitoring.series import group_series
 from dashboard.charts import theme
 from dashboard.charts.binless import corp_chart, decision_chart
 from dashboard.charts.comparison import differences_chart, error_against_loss
@@ -23,6 +24,10 @@ from dashboard.charts.groups import group_error_bars
 from dashboard.charts.growth import growth_chart
 from dashboard.charts.heatmap import cell_heatmap
 from dashboard.charts.maps import maps_chart
+from dashboard.charts.over_time import series_chart
+from dashboard.charts.over_time_evidence import evidence_chart
+from dashboard.charts.over_time_groups import groups_chart
+from dashboard.charts.over_time_mapped import mapped_chart
 from dashboard.charts.pooling import pooling_chart
 from dashboard.charts.reliability import reliability_chart
 from dashboard.charts.temperatures import temperatures_chart
@@ -32,7 +37,7 @@ FOLDER = Path(dashboard.charts.__file__).parent
 
 
 @pytest.fixture(scope="module")
-def charts(sample, audited, gate, comparison, maps):
+def charts(sample, audited, gate, comparison, maps, watched, unordered):
     curves = [("<b>one</b>", audited.reliability), ("$x$", audited.reliability)]
     return {
         "reliability": reliability_chart(curves, tolerance=0.02),
@@ -49,6 +54,11 @@ def charts(sample, audited, gate, comparison, maps):
         "temperatures": temperatures_chart(temperature_curve(sample.evidence)),
         "pooling": pooling_chart(pava_steps([0.2, 0.4, 0.6], [0, 1, 0]), 1),
         "growth": growth_chart(calibration_set_growth(sample.evidence, repeats=2)),
+        "series": series_chart(watched, "ECE"),
+        "series by column": series_chart(unordered, "gap"),
+        "evidence": evidence_chart(watched),
+        "subgroups over time": groups_chart(watched, group_series(watched)[:12]),
+        "with a map": mapped_chart(unordered, unordered, "Brier", None),
         "maps": maps_chart([("<i>map</i>", maps[0][1]), *maps], sample.score),
     }
 

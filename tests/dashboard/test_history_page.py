@@ -1,0 +1,111 @@
+"""The history on the Over time page: streams, runs, acknowledgements, live maps, deletion."""
+
+from __future__ import annotations
+
+import pytest
+
+import dashboard.services.history as service
+from calcore.monitoring.store import Store
+from tests.dashboard.conftest import messages, of_file, upload
+from tests.dashboard.streams import stream_bytes
+
+
+@pytest.fixture
+def url(tmp_path, monkeypatch):
+    """A history in a SQLite file, named to the page by the environment."""
+    address = f"sqlite:///{tmp_path / 'history.db'}"
+    monkeypatch.setenv("CALCORE_HISTORY", address)
+    yield address
+    service._open.clear()
+
+
+def opened(app, data, name="stream.csv"):
+    upload(app, data, name)
+    app.button(key="analyse").click().run()
+    app.switch_page("views/over_time.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def new_stream(app, name="loans <weekly>"):
+    of_file(app, "selectbox", "stream").set_value("a new stream").run()
+    of_file(app, "text_input", "stream-name").set_value(name).run()
+    app.button(key="create-stream").click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_a_second_file_goes_on_from_the_first(app, url):
+    opened(app, stream_bytes(8, 300))
+    new_stream(app)
+    app.button(key="save-run").click().run()
+    assert "Saved as run 1" in messages(app)
+    app.button(key="save-run").click().run()
+    assert "saved already" in messages(app)
+    app.switch_page("views/data.py").run()
+    opened(app, stream_bytes(6, 300, start="2022-09", broken_from=2, seed=9), "later.csv")
+    assert of_file(app, "selectbox", "stream").value == "loans <weekly>"
+    assert app.dataframe[0].value["Batch"].iloc[0] == "2022-01"
+    assert len(app.dataframe[0].value) == 14
+    assert "since 2022-11" in app.error[0].value.replace("\\", "")
+    app.button(key="save-run").click().run()
+    with Store.open(url) as store:
+        (stream,) = store.streams()
+        assert len(store.runs(stream)) == 2
+        assert len(store.batches(stream)) == 14
+
+
+def test_an_alert_is_acknowledged_by_name(app, url):
+    opened(app, stream_bytes(12, 300, broken_from=6))
+    new_stream(app)
+    app.button(key="save-run").click().run()
+    app.text_input(key="acknowledged-by").set_value("Ada").run()
+    app.text_input(key="acknowledge-note").set_value("retraining").run()
+    app.button(key="acknowledge").click().run()
+    assert not app.exception
+    assert "Acknowledged by Ada" in messages(app)
+    with Store.open(url) as store:
+        (stream,) = store.streams()
+        seen = [one.acknowledged for one in store.alerts(stream) if one.acknowledged]
+        assert [(one.by, one.note) for one in seen] == [("Ada", "retraining")]
+
+
+def test_a_live_map_is_noted_and_offered(app, url, few_calibrators):
+    opened(app, stream_bytes(8, 300, broken_from=0))
+    app.switch_page("views/compare.py").run()
+    app.switch_page("views/export.py").run()
+    app.selectbox(key="export-name").set_value("Platt").run()
+    app.switch_page("views/over_time.py").run()
+    new_stream(app)
+    app.button(key="save-run").click().run()
+    app.selectbox(key="make-live-what").set_value("map")
+    app.text_input(key="make-live-by").set_value("Ada").run()
+    app.button(key="make-live").click().run()
+    assert not app.exception, app.exception
+    assert "Live from" in messages(app)
+    with Store.open(url) as store:
+        (stream,) = store.streams()
+        assert store.lineage(stream)[0].map is not None
+    of_file(app, "selectbox", "map-source").set_value("live").run()
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 5
+    assert any("fitted on rows of this file" in box.value for box in app.warning)
+
+
+def test_deleting_asks_first_and_leaves_nothing(app, url):
+    opened(app, stream_bytes(6, 200))
+    new_stream(app)
+    app.button(key="save-run").click().run()
+    assert app.button(key="delete-history").disabled
+    app.checkbox(key="delete-sure").check().run()
+    app.button(key="delete-history").click().run()
+    assert not app.exception, app.exception
+    with Store.open(url) as store:
+        assert store.streams() == ()
+
+
+def test_a_history_that_cannot_be_opened_is_a_sentence_and_the_page_goes_on(app, tmp_path, monkeypatch):
+    monkeypatch.setenv("CALCORE_HISTORY", f"sqlite:///{tmp_path / 'no' / 'such' / 'folder.db'}")
+    opened(app, stream_bytes(6, 200))
+    assert app.error
+    assert len(app.get("plotly_chart")) == 4
