@@ -6,9 +6,10 @@ By simulation with fixed seeds, 1,000 rows a week:
 * weeks until an ECE of .05 is noticed that begins in week 14, for scores that are too low, overconfident, wrong in one
   range, or wrong in one subgroup of a fifth of the rows.
 
-The sequential test stands beside charts with fixed three-sigma limits on the gap and the ECE, once around a calibrated
-score and once three sigma beyond the tolerance, which is what the test is about. Exits with 1 if the sequential test
-raises a false alarm in more than 5 % of streams by more than twice the error of that figure.
+The sequential test, and that against the first four weeks as a reference, stand beside charts with fixed three-sigma
+limits on the gap and the ECE: once around a calibrated score, once three sigma beyond the tolerance, which is what the
+test is about. Exits with 1 if one of these tests raises a false alarm in more than 5 % of streams by more than twice the
+error of that figure.
 """
 
 from __future__ import annotations
@@ -23,13 +24,18 @@ from scipy import optimize
 from scipy.stats import beta
 
 from calcore.audit import TOLERANCE
-from calcore.monitoring.betting import Allowed, growth
+from calcore.monitoring.batches import Batch
+from calcore.monitoring.betting import Allowed, Growth, growth
+from calcore.monitoring.measure import measure
+from calcore.monitoring.reference import reference_of
+from calcore.monitoring.results import BatchResult
 from calcore.monitoring.sequential import ALPHA, sequential_test
 from calcore.observation import Clean
 from calcore.sums import grid_place
 from calcore.validation import Floats
 
 ROWS, LOOKS, BINS, BREAK, ERROR = 1_000, 52, 10, 13, 0.05
+REFERENCE = 4
 CENTRE = 5
 SEED = 20_261
 GROUP_SHARE = 0.2
@@ -94,6 +100,7 @@ class Looks:
     """What a stream showed: log growth results, and whether each chart was outside, by week."""
 
     test: int | None
+    change: int | None
     charts: dict[str, int | None]
 
 
@@ -106,19 +113,30 @@ def stream(
     limits: dict[str, Floats],
 ) -> Looks:
     """One stream of ``weeks`` weeks that changes at ``BREAK``: the first week at which each method speaks."""
-    grown, outside = [], {name: np.zeros(weeks, dtype=bool) for name in limits}
+    grown: list[Growth] = []
+    shifted: list[Growth | None] = []
+    first: list[BatchResult] = []
+    usual: Allowed | None = None
+    outside = {name: np.zeros(weeks, dtype=bool) for name in limits}
     for week in range(weeks):
         f = rng.beta(*shape, size=ROWS)
         group = (rng.random(ROWS) < GROUP_SHARE).astype(float)
         y = (rng.random(ROWS) < (before if week < BREAK else after)(f, group)).astype(float)
         evidence = Clean().evidence(f, y, groups=np.column_stack([group > 0, group == 0]))
         grown.append(growth(evidence, Allowed.around_zero(TOLERANCE, BINS), CENTRE))
+        if week < REFERENCE:
+            batch = Batch(str(week), str(week), np.arange(ROWS), None, None)
+            first.append(measure(batch, evidence, bins=BINS, tolerance=TOLERANCE, centre=CENTRE))
+            shifted.append(None)
+        else:
+            usual = usual or reference_of(first, REFERENCE).allowed(TOLERANCE)
+            shifted.append(growth(evidence, usual, CENTRE))
         gap, ece = _charted(f, y)
         for name, (of_gap, of_ece) in limits.items():
             outside[name][week] = abs(gap) > of_gap or ece > of_ece
-    alarms = sequential_test(grown).alarms
+    alarms, changes = sequential_test(grown).alarms, sequential_test(shifted).alarms
     charts = {name: int(np.argmax(was)) if was.any() else None for name, was in outside.items()}
-    return Looks(alarms[0] if alarms else None, charts)
+    return Looks(alarms[0] if alarms else None, changes[0] if changes else None, charts)
 
 
 def _charted(f: Floats, y: Floats) -> tuple[float, float]:
@@ -145,7 +163,10 @@ def false_alarms(shape: tuple[float, float], rate: Rate, repetitions: int, seed:
     """The share of streams with an alarm in ``LOOKS`` weeks, by method."""
     rng, limits = np.random.default_rng(seed), three_sigma(shape)
     seen = [stream(rng, shape, rate, rate, LOOKS, limits) for _ in range(repetitions)]
-    found = {"sequential test": float(np.mean([one.test is not None for one in seen]))}
+    found = {
+        "sequential test": float(np.mean([one.test is not None for one in seen])),
+        "against the reference": float(np.mean([one.change is not None for one in seen])),
+    }
     return found | {name: float(np.mean([one.charts[name] is not None for one in seen])) for name in limits}
 
 
@@ -157,8 +178,12 @@ def delays(
     after = scaled(kind, shape)
     seen = [stream(rng, shape, calibrated, after, LOOKS, limits) for _ in range(repetitions)]
     found = {}
-    for name in ("sequential test", *limits):
-        firsts = [one.test if name == "sequential test" else one.charts[name] for one in seen]
+    of_tests: dict[str, Callable[[Looks], int | None]] = {
+        "sequential test": lambda one: one.test,
+        "against the reference": lambda one: one.change,
+    }
+    for name in (*of_tests, *limits):
+        firsts = [of_tests[name](one) if name in of_tests else one.charts[name] for one in seen]
         waits = [np.inf if first is None else first - BREAK + 1 for first in firsts]
         after_break = [wait for wait in waits if wait > 0]
         median = float(np.median(after_break)) if after_break else float("nan")
@@ -180,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, rate in (("calibrated", calibrated), ("off by the tolerance", _level(TOLERANCE))):
             found = false_alarms(shape, rate, repetitions, SEED)
             error = np.sqrt(ALPHA * (1 - ALPHA) / repetitions)
-            missed |= found["sequential test"] > ALPHA + 2 * error
+            missed |= max(found["sequential test"], found["against the reference"]) > ALPHA + 2 * error
             print(
                 f"  {spread}, {name}: " + ", ".join(f"{key} {value:.3f}" for key, value in found.items()),
                 flush=True,
