@@ -106,7 +106,7 @@ def _details(found: Analysis, batching: Batching, metric: str, kept: Plan | None
         "0 where labels are missing at random.",
     )
     reference = _reference(names, middle, kept)
-    fixed = _fixed(metric)
+    fixed = _fixed(metric, kept)
     return Plan(
         batching=batching,
         bins=settings.bins,
@@ -155,24 +155,26 @@ def _reference(names: tuple[tuple[str, str], ...], place, kept: Plan | None) -> 
     return tuple(key for key, _ in names[start : end + 1])
 
 
-def _fixed(metric: str) -> tuple[FixedLimit, ...]:
-    """Limits that somebody sets for the metric that is shown, and those set before for others."""
-    state = get_state()
+def _fixed(metric: str, kept: Plan | None) -> tuple[FixedLimit, ...]:
+    """Limits that somebody sets for the metric that is shown, and those set before for others or in the stream."""
+    of_stream = {} if kept is None else {one.metric: one for one in kept.fixed}
+    limits: dict[str, FixedLimit] = st.session_state.setdefault(_key("fixed-limits", kept), of_stream)
+    known = limits.pop(metric, None)
     scale = 100 if metric in PERCENT else 1
     unit = {"gap": " (points)", "event rate": " (%)", "mean score": " (%)"}.get(metric, "")
-    left, right = st.columns(2)
+    before = (None, None) if known is None else (known.low, known.high)
     ends = [
         place.number_input(
             f"{side} {TITLES[metric]} allowed{unit}",
-            value=None,
+            value=None if end is None else scale * end,
             step=1.0 if scale == 100 else 0.01,
             format="%.2f" if scale == 100 else "%.3f",
             placeholder="no limit",
-            key=state.key(f"limit-{side.lower()}-{metric}"),
+            key=_key(f"limit-{side.lower()}-{metric}", kept),
         )
-        for place, side in ((left, "Lowest"), (right, "Highest"))
+        for place, side, end in zip(st.columns(2), ("Lowest", "Highest"), before, strict=True)
     ]
     low, high = (None if end is None else end / scale for end in ends)
-    if low is None and high is None:
-        return ()
-    return (FixedLimit(metric, low, high),)
+    if low is not None or high is not None:
+        limits[metric] = FixedLimit(metric, low, high)
+    return tuple(limits[name] for name in METRICS if name in limits)

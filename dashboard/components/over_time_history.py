@@ -10,7 +10,7 @@ import streamlit as st
 from calcore.errors import InputError
 from calcore.monitoring import Watch
 from calcore.monitoring.history import Earlier
-from calcore.monitoring.store import Store, Stream
+from calcore.monitoring.store import Dataset, Store, Stream
 from dashboard import services
 from dashboard import wording as w
 from dashboard.components.page import problem
@@ -19,6 +19,8 @@ from dashboard.services import Analysis
 from dashboard.state import get_state
 
 CHOSEN = "history-stream"
+#: What could not be done before this run, and what was done.
+FAILED, TOLD = "history-failed", "history-told"
 NEW = "a new stream"
 OFF = (
     "No history is kept: batches of earlier files are not remembered. Whoever runs this page can switch it on with the "
@@ -45,13 +47,27 @@ def stream_choice(store: Store | None) -> Stream | None:
     )
     if picked == NEW and NEW not in known:
         name = right.text_input("Name of the new stream", key=get_state().key("stream-name"), max_chars=200)
-        if right.button("Create", key="create-stream", disabled=not (name or "").strip()):
-            st.session_state[CHOSEN] = store.stream((name or "").strip()).name
-            st.session_state.pop(get_state().key("stream"), None)
-            st.rerun()
+        ready = bool((name or "").strip())
+        right.button(
+            "Create",
+            key="create-stream",
+            disabled=not ready,
+            on_click=_create,
+            args=(store, (name or "").strip()),
+        )
         return None
     st.session_state[CHOSEN] = picked
     return None if picked is None else known[picked]
+
+
+def _create(store: Store, name: str) -> None:
+    """Before the next run: a widget takes another value only then."""
+    try:
+        made = store.stream(name).name
+    except InputError as error:
+        st.session_state[FAILED] = error
+        return
+    st.session_state[CHOSEN] = st.session_state[get_state().key("stream")] = made
 
 
 def history(
@@ -62,6 +78,11 @@ def history(
     if store is None:
         st.caption(escape(OFF))
         return
+    told, failed = st.session_state.pop(TOLD, None), st.session_state.pop(FAILED, None)
+    if told:
+        st.success(escape(told), icon=":material/check:")
+    if failed is not None:
+        problem(failed)
     if stream is None or earlier is None:
         st.caption("Choose or create a stream above to save these batches and to see earlier ones.")
         return
@@ -76,13 +97,10 @@ def history(
 
 
 def _save(found: Analysis, watched: Watch, store: Store, earlier: Earlier) -> None:
-    told = st.session_state.pop("history-told", None)
-    if told:
-        st.success(escape(told), icon=":material/check:")
     if st.button("Save this run", key="save-run", type="primary", icon=":material/save:"):
         done = services.save_run(store, earlier, found, watched)
         new = [one for one in done.new if one.severity == "alert"]
-        st.session_state["history-told"] = (
+        st.session_state[TOLD] = (
             "This run was saved already."
             if done.run.repeated
             else f"Saved as run {done.run.id} of {earlier.stream.name}; new alerts: {len(new)}."
@@ -107,7 +125,7 @@ def _alerts(store: Store, stream: Stream) -> None:
             ready = bool((by or "").strip())
             if st.button("Acknowledge", key="acknowledge", disabled=not ready):
                 done = store.acknowledge(one, (by or "").strip(), (note or "").strip())
-                st.session_state["history-told"] = (
+                st.session_state[TOLD] = (
                     f"{done.by} had acknowledged it already."
                     if done.kept_earlier
                     else f"Acknowledged by {done.by}."
@@ -188,9 +206,7 @@ def _maps(found: Analysis, store: Store, stream: Stream) -> None:
             map_ = exported if what == "map" else None
             name = "" if map_ is None else f"{map_.calibrator}, {map_.n:,} rows"
             period = services.make_live(store, stream, map_, name, since, by or "")
-            st.session_state["history-told"] = (
-                f"Live from {_minute(period.since)} UTC: {name or 'scores as they are'}."
-            )
+            st.session_state[TOLD] = f"Live from {_minute(period.since)} UTC: {name or 'scores as they are'}."
             st.rerun()
 
 
@@ -208,15 +224,25 @@ def _delete(store: Store, stream: Stream) -> None:
             key="delete-what",
         )
         sure = st.checkbox("Yes, delete it; this cannot be undone", key="delete-sure")
-        if st.button("Delete", key="delete-history", disabled=not sure, icon=":material/delete:"):
-            deleted = store.delete_stream(stream) if what is None else store.delete_dataset(what)
-            st.session_state["history-told"] = deleted.sentence
-            if what is None:
-                st.session_state.pop(CHOSEN, None)
-                st.session_state.pop(get_state().key("stream"), None)
-                st.toast(escape(deleted.sentence))
-            st.session_state.pop("delete-sure", None)
-            st.rerun()
+        st.button(
+            "Delete",
+            key="delete-history",
+            disabled=not sure,
+            icon=":material/delete:",
+            on_click=_deleted,
+            args=(store, stream, what),
+        )
+
+
+def _deleted(store: Store, stream: Stream, what: Dataset | None) -> None:
+    try:
+        done = store.delete_stream(stream) if what is None else store.delete_dataset(what)
+    except InputError as error:
+        st.session_state[FAILED] = error
+        return
+    st.session_state[TOLD], st.session_state["delete-sure"] = done.sentence, False
+    if what is None:
+        st.session_state[CHOSEN] = st.session_state[get_state().key("stream")] = None
 
 
 def _minute(at: datetime) -> str:

@@ -100,6 +100,11 @@ def test_a_fixed_limit_that_is_crossed_is_an_alert(app):
     limit.set_value(20.0).run()
     assert not app.exception
     assert "above the limit" in app.error[0].value
+    # it holds whatever is shown
+    of_file(app, "selectbox", "over-time-metric").set_value("ECE").run()
+    assert "above the limit" in app.error[0].value
+    of_file(app, "selectbox", "over-time-metric").set_value("event rate").run()
+    assert next(one for one in app.number_input if str(one.key).startswith("limit-highest")).value == 20.0
 
 
 def test_the_reference_period_can_be_chosen(app):
