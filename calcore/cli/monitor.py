@@ -81,7 +81,7 @@ _DEFAULT = Plan()
     "--false-alarms",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="SHARE",
-    help=f"A false alarm, ever, in at most this share of streams [default: {_DEFAULT.alpha:g}].",
+    help=f"Each of the two tests raises a false alarm, ever, in at most this share of streams [default: {_DEFAULT.alpha:g}].",
 )
 @click.option(
     "--complete",
@@ -94,7 +94,7 @@ _DEFAULT = Plan()
     "highest",
     multiple=True,
     metavar="METRIC=VALUE",
-    help=f"A limit: alarm where the metric is above it by more than chance. One of {', '.join(METRICS)}; may be repeated.",
+    help=f"A limit: alarm for each batch that is above it with its whole 95 % interval. One of {', '.join(METRICS)}; may be repeated.",
 )
 @click.option(
     "--min",

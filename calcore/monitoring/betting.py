@@ -19,6 +19,8 @@ from calcore.validation import Floats
 
 #: Shares of the largest possible stake.
 STAKES = (0.05, 0.1, 0.2, 0.4, 0.8)
+#: Which draws of several sources share a block is drawn, and the same each time.
+SEED = 20_262
 #: Patterns over the whole score axis; the first two are about the level, the others about confidence.
 SHAPES = ("too low", "too high", "overconfident", "underconfident")
 
@@ -69,7 +71,9 @@ def growth(evidence: Evidence, allowed: Allowed, centre: int) -> Growth:
     """What bets on ``evidence`` win or lose, each against a gap that is ``allowed``.
 
     A draw is a row, a unit of rows that belong together, or, where the model has several sources, one draw from
-    each: its part in a moment has the moment as its mean and is bounded, whatever the labels.
+    each: its part in a moment has the moment as its mean and is bounded, whatever the labels. Weights that are
+    themselves observed (confidences) are bounded by the largest of the batch only, so there bets are fair in large
+    batches, not exactly.
     """
     if len(evidence.sources) > 1 or evidence.unit is not None:
         return by_draws(evidence, allowed, centre)
@@ -78,7 +82,9 @@ def growth(evidence: Evidence, allowed: Allowed, centre: int) -> Growth:
 
 def by_rows(evidence: Evidence, allowed: Allowed, centre: int) -> Growth:
     """Bets where each row is a draw: it lies in one bin, so log factors add up over bins."""
-    if evidence.membership is None:
+    # rows of unequal weights are not added up: money grows faster on their mean than on each of them
+    alike = evidence.weighting == "frequency" or bool((evidence.weight == evidence.count).all())
+    if evidence.membership is None and alike:
         evidence, _ = collapsed_if_large(evidence)
     times = evidence.weight if evidence.weighting == "frequency" else evidence.count
     draws = float(times.sum())
@@ -174,18 +180,20 @@ class _Draws:
 
 
 def _draws(evidence: Evidence) -> _Draws:
-    """One draw of every source to a block; larger sources are cut into as many blocks as the smallest has draws."""
-    sources = len(evidence.sources)
+    """One draw of every source to a block; larger sources are cut into as many blocks as the smallest has draws.
+
+    Which draws meet is left to chance: in a file that is sorted by score, those that cancel each other would.
+    """
+    sources, rng = len(evidence.sources), np.random.default_rng(SEED)
     place, counts = np.zeros(len(evidence), dtype=np.int64), np.zeros(sources, dtype=np.int64)
     rows = np.ones(sources)
     for s in range(sources):
         inside = np.flatnonzero(evidence.source == s)
         if evidence.unit is None:
-            place[inside], counts[s] = np.arange(inside.size), inside.size
+            place[inside], counts[s] = rng.permutation(inside.size), inside.size
         else:
-            units, place[inside], sizes = np.unique(
-                evidence.unit[inside], return_inverse=True, return_counts=True
-            )
+            units, unit, sizes = np.unique(evidence.unit[inside], return_inverse=True, return_counts=True)
+            place[inside] = rng.permutation(units.size)[unit]
             counts[s], rows[s] = units.size, sizes.max(initial=1)
     blocks = int(counts.min())
     of_row = counts[evidence.source]

@@ -71,7 +71,13 @@ def parts(kept: Sequence[BatchResult], new: Sequence[BatchResult]) -> tuple[str,
 
 
 def _is_part(old: BatchResult, new: BatchResult) -> bool:
-    """Fewer rows of a batch, or only rows from after those that are kept: no later state of it."""
+    """Fewer rows of a batch, or only rows from after those that are kept: no later state of it.
+
+    A batch that was joined with the next for want of labels is not kept from being measured alone once they come.
+    """
+    joined_before = old.growth is None and old.label.startswith(f"{new.label}\u2013")
+    if joined_before and new.labelled > old.labelled:
+        return False
     later = old.end is not None and new.start is not None and new.start > old.end
     return new.rows < old.rows or later
 
@@ -103,8 +109,3 @@ def fitting(results: Sequence[BatchResult], plan: Plan) -> tuple[BatchResult, ..
         else replace(one, growth=None, shift=None, reason="measured under other settings: not in the test")
         for one in results
     )
-
-
-def newest_labelled(results: Sequence[BatchResult]) -> BatchResult | None:
-    """The last measured batch."""
-    return next((one for one in reversed(results) if one.measured), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -62,16 +62,7 @@ def agreed(earlier: Earlier, wanted: Plan) -> Plan:
             f"{_said(wanted)}; keep its batches, or begin another stream."
         )
     centre = earlier.plan.centre if wanted.bins == earlier.plan.bins else None
-    return Plan(
-        batching=wanted.batching,
-        bins=wanted.bins,
-        tolerance=wanted.tolerance,
-        reference=wanted.reference,
-        fixed=wanted.fixed,
-        alpha=wanted.alpha,
-        complete=wanted.complete,
-        centre=centre,
-    )
+    return replace(wanted, centre=centre)
 
 
 def _said(plan: Plan) -> str:

@@ -136,7 +136,10 @@ def _ece_limits(results: Sequence[BatchResult], reference: Reference) -> Limits:
 
 
 def fixed_limits(results: Sequence[BatchResult], limit: FixedLimit) -> Limits:
-    """Batches beyond a fixed limit with their whole 95 % interval: beyond by more than chance."""
+    """Batches beyond a fixed limit with their whole 95 % interval: of batches right at it, one in forty by chance.
+
+    Each batch is judged by itself, so that false alarms add up over batches, unlike those of the tests.
+    """
     low = np.full(len(results), np.nan if limit.low is None else limit.low)
     high = np.full(len(results), np.nan if limit.high is None else limit.high)
     ends = [one.value(limit.metric) for one in results]

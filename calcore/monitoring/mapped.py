@@ -54,6 +54,7 @@ def batches_at_map(
         time=columns.time,
         column=ingested.table[name] if plan.batching.by == "column" else None,
         weight=columns.weight,
+        unlabelled=columns.left_out,
         basis=basis,
         prefix=f"{ingested.report.sha256[:12]}:",
     )

@@ -12,7 +12,8 @@ from calcore.monitoring.betting import Allowed
 from calcore.monitoring.results import BatchResult
 from calcore.validation import Floats
 
-#: What the reference period leaves open of a gap, in standard errors: all bins together, one time in forty or less.
+#: What the reference period leaves open of a gap, in standard errors. A normal error is larger one time in 370: for one
+#: of ten bins one time in 37, and more often with more bins and with subgroups. The test adds its own false alarms.
 SIGMA = 3.0
 
 

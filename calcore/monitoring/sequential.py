@@ -2,7 +2,8 @@
 
 One unit of money is set aside, spread over bets (patterns x stakes) and over the batches at which each may begin. What
 it has become by now is at least 20 with a probability of at most 1/20, ever, while every gap is allowed (Ville's
-inequality). After an alarm that is over, the test begins anew.
+inequality). After an alarm that is over, the test begins anew with one unit: the bound is on streams with any false
+alarm, and holds from each such beginning on approximately, for where it begins is read off the data.
 """
 
 from __future__ import annotations

@@ -29,7 +29,9 @@ class Plan:
     """How a stream is watched.
 
     ``reference``: the first so many measured batches, or the keys of batches. ``complete``: the share of a batch's
-    rows that must have their label before it is bet on, once and for all. ``centre`` is the first score bin above
+    rows that must have their label before it is bet on, once and for all; below 1 labels that come last may be of
+    another kind, and the test does not know. ``alpha`` is the share of streams in which each of the two tests (see
+    ``Watch``) ever raises a false alarm. ``centre`` is the first score bin above
     which overconfident scores are too high; None: the bin edge nearest to the mean score of the first batch.
     """
 
@@ -96,8 +98,9 @@ def measure_batches(
 
     ``evidence`` is of some of the n rows (``evidence.row`` says which); the others have no label yet, or, where
     ``unlabelled`` (n,), will never have one: a batch is complete without them. ``earlier`` are
-    results of batches that are not here, which the reference period may be among. Returns the results, the plan
-    with its ``centre`` settled, and how many rows had no place in a batch.
+    results that were kept: the reference period may be among those of batches that are not here, and what was bet on
+    in them is not bet on again. Returns the results, the plan with its ``centre`` settled, and how many rows had no
+    place in a batch.
     """
     of_entry = np.arange(len(evidence)) if evidence.row is None else evidence.row
     labelled = np.zeros(score.size, dtype=bool)
@@ -115,16 +118,18 @@ def measure_batches(
     edges = np.searchsorted(of_batch[order], np.arange(len(made) + 1))
     results: list[BatchResult] = []
     reference: Reference | None = None
+    here = {batch.key for batch in made.batches}
+    known_before = [one for one in earlier if one.key not in here]  # a batch counts once in the reference
     for j, batch in enumerate(made.batches):
         if reference is None or not _settled(reference, plan):
-            reference = _reference((*earlier, *results), plan)
+            reference = _reference((*known_before, *results), plan)
         entries = order[edges[j] : edges[j + 1]]
         known = reference if reference is not None and _judges(reference, plan, batch) else None
         never = 0 if unlabelled is None else int((unlabelled & ~labelled)[batch.rows].sum())
         counts = int(labelled[batch.rows].sum()), len(batch) - never
         results.append(_measured(plan, batch, evidence, entries, *counts, known, basis))
     if reference is None:
-        reference = _reference((*earlier, *results), plan)
+        reference = _reference((*known_before, *results), plan)
     if reference is not None:
         results = [
             estimated(one, score[batch.rows], reference, None if weight is None else weight[batch.rows])
@@ -132,7 +137,22 @@ def measure_batches(
             else one
             for one, batch in zip(results, made.batches, strict=True)
         ]
+    if plan.batching.by != "column":  # values of a column may lie beside each other in time
+        results = [_bet_on_once(one, earlier) for one in results]
     return tuple(results), plan, made.without_place
+
+
+def _bet_on_once(one: BatchResult, earlier: Sequence[BatchResult]) -> BatchResult:
+    """The batch without its bets if it overlaps in time with another that was bet on: the rows may be the same."""
+    if one.growth is None or one.start is None or one.end is None:
+        return one
+    for other in earlier:
+        if other.key == one.key or other.growth is None or other.start is None or other.end is None:
+            continue
+        if one.start < other.end and other.start < one.end:
+            reason = f"overlaps in time with {other.label}, which was tested before: not in the test"
+            return replace(one, growth=None, shift=None, reason=reason)
+    return one
 
 
 def _settled(reference: Reference, plan: Plan) -> bool:

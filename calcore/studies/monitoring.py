@@ -97,7 +97,7 @@ def scaled(kind: str, shape: tuple[float, float], error: float = ERROR) -> Rate:
 
 @dataclass(frozen=True)
 class Looks:
-    """What a stream showed: log growth results, and whether each chart was outside, by week."""
+    """The first week at which the test, and each chart, spoke; None: never."""
 
     test: int | None
     change: int | None
