@@ -81,7 +81,7 @@ _DEFAULT = Plan()
     "--false-alarms",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="SHARE",
-    help=f"Each of the two tests raises a false alarm, ever, in at most this share of streams [default: {_DEFAULT.alpha:g}].",
+    help=f"The tests raise a false alarm, ever, in at most this share of streams [default: {_DEFAULT.alpha:g}].",
 )
 @click.option(
     "--complete",

@@ -18,7 +18,7 @@ from calcore.metrics.cell_layout import CellLayout
 from calcore.validation import Floats
 
 #: Shares of the largest possible stake.
-STAKES = (0.05, 0.1, 0.2, 0.4, 0.8)
+STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 #: Which draws of several sources share a block is drawn, and the same each time.
 SEED = 20_262
 #: Patterns over the whole score axis; the first two are about the level, the others about confidence.

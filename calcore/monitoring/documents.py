@@ -27,6 +27,7 @@ def to_document(one: BatchResult) -> dict[str, Any]:
         "labelled": one.labelled,
         "kind": one.kind,
         "reason": one.reason,
+        "parts": one.parts,
         "basis": one.basis,
         "assumptions": list(one.assumptions),
         "values": {
@@ -73,6 +74,7 @@ def _read(document: Mapping[str, Any]) -> BatchResult:
         labelled=int(document["labelled"]),
         kind=str(document["kind"]),
         reason=str(document["reason"]),
+        parts=int(document["parts"]),
         basis=str(document["basis"]),
         assumptions=_texts(document["assumptions"]),
         values={

@@ -75,7 +75,7 @@ def _is_part(old: BatchResult, new: BatchResult) -> bool:
 
     A batch that was joined with the next for want of labels is not kept from being measured alone once they come.
     """
-    joined_before = old.growth is None and old.label.startswith(f"{new.label}\u2013")
+    joined_before = old.growth is None and old.parts > new.parts
     if joined_before and new.labelled > old.labelled:
         return False
     later = old.end is not None and new.start is not None and new.start > old.end

@@ -65,6 +65,7 @@ def measure(
         rows=len(batch),
         labelled=evidence.n,
         kind="measured",
+        parts=batch.parts,
         basis=evidence.model.basis if basis is None else basis,
         assumptions=evidence.model.assumptions,
         values=values,
@@ -92,7 +93,15 @@ def _without_single_units(evidence: Evidence) -> Evidence:
 def unmeasured(batch: Batch, labelled: int, kind: str, reason: str) -> BatchResult:
     """A batch on which nothing is measured, with the reason."""
     return BatchResult(
-        batch.key, batch.label, iso(batch.start), iso(batch.end), len(batch), labelled, kind, reason
+        batch.key,
+        batch.label,
+        iso(batch.start),
+        iso(batch.end),
+        len(batch),
+        labelled,
+        kind,
+        reason,
+        batch.parts,
     )
 
 

@@ -84,6 +84,8 @@ class BatchResult:
     labelled: int
     kind: str
     reason: str = ""
+    #: How many calendar units or values of the batch column were joined.
+    parts: int = 1
     basis: str = ""
     assumptions: tuple[str, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)

@@ -191,8 +191,8 @@ def evidence_title(watch: Watch) -> str:
 def evidence_words(watch: Watch) -> str:
     """How the line of evidence is read."""
     return (
-        f"If the scores were right within {w.points(watch.plan.tolerance)}, evidence would reach the line in at most "
-        f"1 of {1 / watch.plan.alpha:.0f} streams, ever, however often one looks."
+        f"If the scores were right within {w.points(watch.plan.tolerance)} and nothing changed, either kind of evidence "
+        f"would reach the line in at most 1 of {1 / watch.plan.alpha:.0f} streams, ever, however often one looks."
     )
 
 

@@ -121,9 +121,9 @@ def _one_run(growths: Sequence[Growth | None], threshold: float) -> tuple[Floats
         return line, None, []
     changes = []
     if (at := _first(log_whole, threshold)) is not None:
-        changes = _overall(whole, _weights(bins), threshold, at, bins)
+        changes = _overall(whole, _weights(bins), threshold, max(at, found), bins)
     of_groups = [
-        _change(groups[:, g], own, name, at, bins)
+        _change(groups[:, g], own, name, max(at, found), bins)
         for g, name in enumerate(names)
         if (at := _first(log_groups[:, g], threshold + np.log(len(names)))) is not None
     ]

@@ -30,9 +30,8 @@ class Plan:
 
     ``reference``: the first so many measured batches, or the keys of batches. ``complete``: the share of a batch's
     rows that must have their label before it is bet on, once and for all; below 1 labels that come last may be of
-    another kind, and the test does not know. ``alpha`` is the share of streams in which each of the two tests (see
-    ``Watch``) ever raises a false alarm. ``centre`` is the first score bin above
-    which overconfident scores are too high; None: the bin edge nearest to the mean score of the first batch.
+    another kind, and the test does not know. ``alpha`` is the largest share of streams in which one of the two tests (see
+    ``Watch``) ever raises a false alarm: each has half of it. ``centre`` is the first score bin above which overconfident scores are too high; None: the bin edge nearest to the mean score of the first batch.
     """
 
     batching: Batching = field(default_factory=Batching)
@@ -225,8 +224,8 @@ def watch(results: Sequence[BatchResult], plan: Plan, without_place: int = 0) ->
     if reference is not None:
         limits = {metric: control_limits(results, metric, reference) for metric in METRICS}
     fixed = tuple(fixed_limits(results, limit) for limit in plan.fixed)
-    test = sequential_test([one.growth for one in results], plan.alpha)
-    change = sequential_test([one.shift for one in results], plan.alpha)
+    test = sequential_test([one.growth for one in results], plan.alpha / 2)
+    change = sequential_test([one.shift for one in results], plan.alpha / 2)
     found, changed = findings(test.changes, results), findings(change.changes, results)
     of_test = calibration_alerts(results, test, found, plan.tolerance)
     if reference is not None:

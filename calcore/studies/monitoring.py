@@ -134,7 +134,7 @@ def stream(
         gap, ece = _charted(f, y)
         for name, (of_gap, of_ece) in limits.items():
             outside[name][week] = abs(gap) > of_gap or ece > of_ece
-    alarms, changes = sequential_test(grown).alarms, sequential_test(shifted).alarms
+    alarms, changes = sequential_test(grown, ALPHA / 2).alarms, sequential_test(shifted, ALPHA / 2).alarms
     charts = {name: int(np.argmax(was)) if was.any() else None for name, was in outside.items()}
     return Looks(alarms[0] if alarms else None, changes[0] if changes else None, charts)
 

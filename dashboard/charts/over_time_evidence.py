@@ -38,7 +38,7 @@ def evidence_chart(watch: Watch) -> Chart:
         mode="lines",
         line={"color": theme.BAD, "width": 2, "dash": "longdash"},
         hoverinfo="skip",
-        name=f"Alarm at {1 / watch.plan.alpha:.0f}",
+        name=f"Alarm at {np.exp(watch.test.threshold):.0f}",
     )
     add_reference(figure, watch, axis)
     legend = [trace.name for trace in figure.data if trace.showlegend is not False]
@@ -49,7 +49,7 @@ def evidence_chart(watch: Watch) -> Chart:
     figure.update_yaxes(
         title={"text": "Evidence"},
         tickvals=[*TICKS, threshold],
-        ticktext=[*TICKS.values(), f"{1 / watch.plan.alpha:.0f}"],
+        ticktext=[*TICKS.values(), f"{np.exp(watch.test.threshold):.0f}"],
         range=[min(float(drawn.min(initial=0.0)), 0.0) - 0.3, min(top, HIGHEST + 0.4)],
         zeroline=False,
     )
@@ -106,10 +106,10 @@ def evidence_number(log_evidence: float) -> str:
 
 def _last(watch: Watch) -> str:
     if not len(watch.test.log_evidence):
-        return f"The alarm is at {1 / watch.plan.alpha:.0f}."
+        return f"The alarm is at {np.exp(watch.test.threshold):.0f}."
     return (
         f"After the last of {len(watch.results)} batches it is {evidence_number(float(watch.test.log_evidence[-1]))}, "
-        f"and the alarm is at {1 / watch.plan.alpha:.0f}."
+        f"and the alarm is at {np.exp(watch.test.threshold):.0f}."
     )
 
 

@@ -101,13 +101,8 @@ def measured_of(found: Analysis, plan: Plan, earlier: Sequence[BatchResult], kep
     plan = replace(plan, fixed=())
 
     def compute() -> Measured:
-        here = {key for key, _ in batch_names(found, plan.batching)}
         return batches_of_file(
-            found.ingested,
-            plan,
-            found.measured,
-            basis=measured_words(found),
-            earlier=[one for one in earlier if one.key not in here],
+            found.ingested, plan, found.measured, basis=measured_words(found), earlier=earlier
         )
 
     return once(("batches", *found.key, found.settings.measure_on, plan, kept), compute)

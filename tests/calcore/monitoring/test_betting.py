@@ -40,7 +40,7 @@ def test_bets_on_the_reference_allow_its_gap():
     place = np.minimum((score * 5).astype(int), 4)
     inside = np.array([[True], [False], [True], [False], [True], [True]])
     true = np.clip(score + gap[place] + 0.02, 0, 1)
-    mean, member = np.zeros((14, 5)), np.zeros((2, 5))
+    mean, member = np.zeros((14, len(STAKES))), np.zeros((2, len(STAKES)))
     for labels in itertools.product((0.0, 1.0), repeat=score.size):
         y = np.array(labels)
         found = growth(Clean().evidence(score, y, groups=inside), allowed, 2)
@@ -48,9 +48,9 @@ def test_bets_on_the_reference_allow_its_gap():
         in_group = score + np.where(inside[:, 0], 0.04, 0)
         member += np.prod(np.where(y == 1, in_group, 1 - in_group)) * np.exp(found.groups[0])
     assert mean.max() <= 1 + 1e-12
-    assert mean[0] == pytest.approx(np.ones(5), abs=1e-12)
+    assert mean[0] == pytest.approx(np.ones(len(STAKES)), abs=1e-12)
     assert member.max() <= 1 + 1e-12
-    assert member[0] == pytest.approx(np.ones(5), abs=1e-12)
+    assert member[0] == pytest.approx(np.ones(len(STAKES)), abs=1e-12)
 
 
 def test_rows_as_draws_and_draws_of_one_row_are_the_same():

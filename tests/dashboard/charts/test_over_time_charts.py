@@ -72,8 +72,8 @@ def test_evidence_is_drawn_to_a_million_and_told_beyond(watched):
     assert evidence_number(1e6) == "over 1,000,000"
     assert evidence_number(0.0) == "1"
     assert (trace(chart, "Alarm") is not None) == bool(watched.test.alarms)
-    line = trace(chart, "Alarm at 20")
-    assert line.y[0] == pytest.approx(np.log10(20))
+    line = trace(chart, "Alarm at 40")
+    assert line.y[0] == pytest.approx(np.log10(40))
 
 
 def test_subgroups_share_one_axis(watched):
