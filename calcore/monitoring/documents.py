@@ -56,7 +56,7 @@ def from_document(document: Mapping[str, Any]) -> BatchResult:
         )
     try:
         return _read(document)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise InputError(
             f"The history of the batch {str(document.get('key'))[:60]!r} is damaged ({type(error).__name__}); "
             "delete the stream and measure it again."
@@ -99,7 +99,10 @@ def _table(found: Mapping[str, Any] | None) -> BinTable | None:
     moment, mass, score, error = (
         np.array(_floats(found[name])) for name in ("moment", "mass", "mean_score", "error")
     )
-    return BinTable(moment, mass, score, error, np.array(found["rows"], dtype=np.int64))
+    rows = np.array(found["rows"], dtype=np.int64)
+    if not len(moment) == len(mass) == len(score) == len(error) == len(rows):
+        raise ValueError("columns of different lengths")
+    return BinTable(moment, mass, score, error, rows)
 
 
 def _group(name: Any, rows: Any, numbers: Any, parts: Any) -> GroupGap:
@@ -153,11 +156,15 @@ def _grown(found: Mapping[str, Any] | None) -> Growth | None:
         return None
     whole = np.array(found["whole"], dtype=np.float64)
     names = tuple(str(name) for name in found["names"])
-    groups = np.array(found["groups"], dtype=np.float64).reshape(len(names), -1, len(STAKES))
+    # where there are no subgroups the number of shapes cannot be read off
+    groups = np.array(found["groups"], dtype=np.float64).reshape(
+        len(names), int(found["shapes"]), len(STAKES)
+    )
     if (
         whole.shape[1] != len(STAKES)
         or len(whole) < len(SHAPES)
         or groups.shape[1] not in (0, 2, len(SHAPES))
+        or not (np.isfinite(whole).all() and np.isfinite(groups).all())
     ):
-        raise ValueError("bets of another shape")
+        raise ValueError("bets of another shape, or none")
     return Growth(whole, groups, names)

@@ -48,6 +48,8 @@ class Plan:
         fraction(self.tolerance, "the tolerance", open_interval=False)
         fraction(self.alpha, "the rate of false alarms")
         fraction(self.complete, "the share of labels that completes a batch", open_interval=False)
+        if self.centre is not None:
+            whole_number(self.centre, "the first bin of the upper half", 1, self.bins - 1)
         if isinstance(self.reference, int):
             whole_number(self.reference, "reference batches", 1, 10_000)
 
@@ -109,6 +111,7 @@ def measure_batches(
         first = made.batches[0].rows if len(made) else np.arange(score.size)
         mean = float(score[first].mean()) if first.size else 0.5
         plan = replace(plan, centre=int(np.clip(round(mean * plan.bins), 1, plan.bins - 1)))
+    counts = np.ones(score.size, dtype=bool) if weight is None else weight > 0
     of_row = np.full(score.size, -1)
     for position, batch in enumerate(made.batches):
         of_row[batch.rows] = position
@@ -124,9 +127,12 @@ def measure_batches(
             reference = _reference((*known_before, *results), plan)
         entries = order[edges[j] : edges[j + 1]]
         known = reference if reference is not None and _judges(reference, plan, batch) else None
-        never = 0 if unlabelled is None else int((unlabelled & ~labelled)[batch.rows].sum())
-        counts = int(labelled[batch.rows].sum()), len(batch) - never
-        results.append(_measured(plan, batch, evidence, entries, *counts, known, basis))
+        waited = counts[batch.rows] if unlabelled is None else (counts & (labelled | ~unlabelled))[batch.rows]
+        numbers = int(labelled[batch.rows].sum()), int(waited.sum())
+        if not counts[batch.rows].any():
+            results.append(unmeasured(batch, 0, "too few", "every row has the weight 0"))
+        else:
+            results.append(_measured(plan, batch, evidence, entries, *numbers, known, basis))
     if reference is None:
         reference = _reference((*known_before, *results), plan)
     if reference is not None:

@@ -14,6 +14,8 @@ from calcore.errors import InputError
 from calcore.monitoring import Batching, FixedLimit, Plan, watch
 from calcore.monitoring.documents import from_document, to_document
 from calcore.monitoring.plan_document import plan_from_document, plan_to_document
+from calcore.monitoring.watch import measure_batches
+from calcore.observation import Clean
 from tests.calcore.monitoring.streams import weekly
 from tests.calcore.monitoring.test_limits import measured
 
@@ -54,6 +56,40 @@ def test_damage_is_told_and_breaks_nothing(results, data):
         from_document(document)
 
 
+def test_a_batch_without_subgroups_comes_back():
+    table = weekly(1, 400)
+    one = measure_batches(
+        Plan(Batching("week")),
+        table.score.to_numpy(),
+        Clean().evidence(table.score, table.label),
+        time=table.time,
+    )[0][0]
+    assert one.growth is not None
+    back = from_document(json.loads(json.dumps(to_document(one))))
+    assert back.growth.groups.shape == one.growth.groups.shape
+    assert np.array_equal(back.growth.whole, one.growth.whole)
+
+
+@pytest.mark.parametrize(
+    "place, value",
+    [
+        (("bins", "rows", 0), 10**30),
+        (("bins", "error"), []),
+        (("bins", "mean_score"), [0.5]),
+        (("growth", "whole", 0, 0), float("nan")),
+        (("growth", "groups", 0, 0, 0), float("inf")),
+    ],
+)
+def test_numbers_that_no_batch_has_are_damage(results, place, value):
+    document = json.loads(json.dumps(to_document(results[8])))
+    inner = document
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(InputError, match="is damaged"):
+        from_document(document)
+
+
 @pytest.mark.parametrize(
     "plan",
     [
@@ -85,6 +121,9 @@ def test_plans_come_back(plan):
         {"batching": None},
         {"fixed": [{"metric": "x"}]},
         {"alpha": 2},
+        {"centre": "5"},
+        {"centre": [None]},
+        {"centre": 99},
     ],
 )
 def test_a_damaged_plan_is_refused(change):
