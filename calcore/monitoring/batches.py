@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -155,12 +156,18 @@ def _by_rows(
         place, first = np.full(rows, -1), time[order]
         place[order[:dated]] = np.arange(dated)
     codes = np.where(place >= 0, place // size, -1)
-    names = []
+    names, begun = [], Counter[str]()
     for j, low in enumerate(range(0, dated, size)):
         high = min(low + size, dated)
         label = f"rows {low + 1:,} to {high:,}"
-        since = f"{prefix}{j + 1:06d}" if first is None else f"{str(first[low])[:19]}Z"
-        names.append((since, label))
+        if first is None:
+            key = f"{prefix}{j + 1:06d}"
+        else:
+            key = f"{str(first[low])[:19]}Z"
+            begun[key] += 1
+            if begun[key] > 1:  # more rows at one time than a batch holds
+                key += f"+{begun[key]:06d}"
+        names.append((key, label))
     return codes, names
 
 

@@ -126,3 +126,12 @@ def test_what_cannot_be_is_said(make, words):
 
 def test_no_rows_make_no_batches():
     assert len(split(Batching("rows"), 0)) == 0
+
+
+def test_more_rows_at_one_time_than_a_batch_holds_are_all_there():
+    time = days(*["2024-01-01"] * 1_000)
+    made = split(Batching("rows", size=100, min_rows=1), 1_000, time=time)
+    keys = [one.key for one in made.batches]
+    assert len(set(keys)) == 10
+    assert keys == sorted(keys)
+    assert sum(map(len, made.batches)) == 1_000
