@@ -18,6 +18,7 @@ _EPOCHS = (
     ("epoch microseconds", 1e6),
     ("epoch nanoseconds", 1e9),
 )
+_EARLIEST, _LATEST = np.datetime64("1677-09-22"), np.datetime64("2262-04-11")  # whole days of datetime64[ns]
 _FIRST, _LAST = 3.0e8, 5.0e9  # seconds: 1979 to 2128
 
 
@@ -39,8 +40,9 @@ def read_times(column: Column, day_first: bool | None = None) -> Times:
     """Read a column as times. Values without a time zone are taken as UTC."""
     nobody = np.zeros(len(column.data), bool)
     if column.is_time:
-        values = column.data.to_numpy()
-        return Times(np.asarray(values).astype("datetime64[ns]"), nobody)
+        values = np.asarray(column.data.to_numpy())
+        times = _nanoseconds(values)
+        return Times(times, np.isnat(times) & ~np.isnat(values), None, "time is not a date")
     numbers = column.numbers
     if numbers.bad.mean() < 0.5 and not numbers.blank.all():
         return _from_numbers(numbers.values, numbers.blank)
@@ -76,7 +78,7 @@ def _from_numbers(values: np.ndarray, blank: np.ndarray) -> Times:
         found = "years"
     elif whole and 18000101 <= middle <= 22001231:
         text = pd.Series(values[ok].astype(np.int64)).astype("str")
-        out[ok] = pd.to_datetime(text, format="%Y%m%d", errors="coerce").to_numpy("datetime64[ns]")
+        out[ok] = _nanoseconds(pd.to_datetime(text, format="%Y%m%d", errors="coerce").to_numpy())
         found = "days written as YYYYMMDD"
     else:
         for name, per_second in _EPOCHS:
@@ -149,8 +151,16 @@ def _written_out(texts: pd.Series) -> np.ndarray:
     left = parsed.isna().to_numpy() & texts.str.contains(r"\d.*(?:[A-Za-z]{3}|:)|[A-Za-z]{3}.*\d").to_numpy(
         bool
     )
-    values = parsed.dt.tz_localize(None).to_numpy("datetime64[ns]", copy=True)
+    values = _nanoseconds(parsed.dt.tz_localize(None).to_numpy())
     if left.any():
         mixed = pd.to_datetime(texts[left], format="mixed", errors="coerce", utc=True)
-        values[left] = mixed.dt.tz_localize(None).to_numpy("datetime64[ns]")
+        values[left] = _nanoseconds(mixed.dt.tz_localize(None).to_numpy())
     return values
+
+
+def _nanoseconds(values: np.ndarray) -> np.ndarray:
+    """As datetime64[ns]; what it cannot hold, such as 9999-12-31 for "never", is no time instead of another one."""
+    out = np.full(values.shape, np.datetime64("NaT", "ns"))
+    held = (values >= _EARLIEST) & (values <= _LATEST)
+    out[held] = values[held].astype("datetime64[ns]")
+    return out

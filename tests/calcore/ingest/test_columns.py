@@ -284,3 +284,21 @@ def test_every_row_read_is_kept_or_counted():
     assert len(ingested.table) == report.rows_kept == len(ingested.columns.score)
     for row, line in enumerate(ingested.columns.line[:50]):
         assert float(rows[line - 2].split(",")[0]) == ingested.columns.score[row]
+
+
+@pytest.mark.parametrize(
+    "never", ["9999-12-31", "9999-12-31 00:00:00", "31.12.9999", "0001-01-01", "2262-04-12"]
+)
+def test_a_date_beyond_the_calendar_is_no_date_instead_of_another_one(never):
+    usual = "28.02.2024" if never.startswith("31") else "2024-02-28"
+    found = read(column_of("time", [usual] * 5 + [never]))
+    assert (found.columns.time == np.datetime64("2024-02-28")).all()
+    assert [(one.reason.split(" with")[0], one.lines) for one in found.report.refused] == [
+        ("time is not a date", (7,))
+    ]
+
+
+def test_days_written_as_numbers_beyond_the_calendar_are_none():
+    found = read(column_of("time", ["20240228"] * 5 + ["99991231"]))
+    assert (found.columns.time == np.datetime64("2024-02-28")).all()
+    assert [one.count for one in found.report.refused] == [1]
