@@ -210,6 +210,8 @@ def _change(
     best = since_each.max(axis=0) + np.log(weights)[:, None]
     pattern, stake = np.unravel_index(int(np.argmax(best)), best.shape)
     since = int(np.argmax(since_each[:, pattern, stake]))
+    # batches on which nothing was bet (no labels, subgroup not there) change no money: it did not begin in them
+    since += int(np.argmax(np.any(logs[since : alarm + 1, pattern] != 0, axis=-1)))
     # from there on the stakes share the money: one that was right for a lucky week may be too high for the next
     later = logsumexp(np.cumsum(logs[alarm + 1 :, pattern], axis=0), axis=-1) - np.log(logs.shape[-1])
     later = np.concatenate([[0.0], later])
