@@ -21,13 +21,14 @@ _COLLISIONS = 3
 
 _BUSY = "is in use by other programs and stayed locked; try again in a minute"
 _FOREIGN = "is no SQLite database; give the file of a history, or the name of a new file"
+_DAMAGED = "is damaged; restore it from a backup"
 _READ_ONLY = "may not be written by this user; change its permissions or give another place"
 
 _SQLITE = {
     "SQLITE_BUSY": _BUSY,
     "SQLITE_LOCKED": _BUSY,
     "SQLITE_NOTADB": _FOREIGN,
-    "SQLITE_CORRUPT": "is damaged; restore it from a backup",
+    "SQLITE_CORRUPT": _DAMAGED,
     "SQLITE_READONLY": _READ_ONLY,
     "SQLITE_PERM": _READ_ONLY,
     "SQLITE_AUTH": _READ_ONLY,
@@ -74,6 +75,8 @@ def patiently(work: Callable[[], T], place: str) -> T:
     while True:
         try:
             return work()
+        except UnicodeDecodeError:  # a damaged schema, which the driver fails to put into its message
+            raise InputError(f"The history {place} {_DAMAGED}.") from None
         except (SQLAlchemyError, sqlite3.Error) as error:
             collisions += isinstance(error, IntegrityError)
             again = _busy(error) or (isinstance(error, IntegrityError) and collisions <= _COLLISIONS)
@@ -89,6 +92,8 @@ def reason(error: Exception) -> str:
     original = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(original, sqlite3.Error):
         name = getattr(original, "sqlite_errorname", None) or "an unknown error"
+        if str(original).startswith("Could not decode"):
+            return _DAMAGED
         known = [text for code, text in _SQLITE.items() if name == code or name.startswith(f"{code}_")]
         return (
             known[0] if known else f"failed with {name}; check that the file is the history of this program"

@@ -105,6 +105,16 @@ def test_a_damaged_file(tmp_path):
     assert "is damaged" in refused(path)
 
 
+def test_a_damaged_name_of_a_table(tmp_path):
+    path = tmp_path / "history.db"
+    with Store.open(path):
+        pass
+    data = path.read_bytes()
+    # the driver cannot even say what is wrong where the text of the schema is none
+    path.write_bytes(data.replace(b"CREATE TABLE calcore_runs", b"CREATE TA\xff\xfe calcore_runs"))
+    assert "is damaged" in refused(path)
+
+
 AS_NOBODY = """
 import os, sys
 from calcore.errors import InputError
