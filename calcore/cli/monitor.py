@@ -7,11 +7,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from calcore.audit import TOLERANCE
 from calcore.cli import output
 from calcore.cli.exits import CANNOT_TELL, GOOD, WRONG
-from calcore.cli.fetched import is_address, parse_address
+from calcore.cli.fetched import fetched, is_address
 from calcore.cli.file_options import FileOptions, file_options, quiet_option
 from calcore.cli.opened import Opened, TimeOptions, open_file
 from calcore.cli.webhook import check_webhook, post
@@ -127,21 +128,24 @@ def monitor_command(
     be read. 3: no batch has labels enough to be measured.
     """
     if webhook is not None:
-        check_webhook(webhook)
+        webhook = check_webhook(webhook)
     told, done = output.progress(quiet)
     with Store.open(url) as store:
         earlier = earlier_runs(store, name)
+        if ctx.get_parameter_source("bins") is not ParameterSource.DEFAULT:
+            asked["bins"] = options.bins
         plan = agreed(earlier, _plan(earlier.plan, asked))
         told("Reading", 0.0)
-        parsed = parse_address(file, options.format) if is_address(file) else None
+        source, filename = fetched(file) if is_address(file) else (file, None)
         options = replace(options, bins=plan.bins)
-        opened = open_file(file, options, plan.tolerance, TimeOptions(time, day_first), parsed)
+        opened = open_file(source, options, plan.tolerance, TimeOptions(time, day_first), filename)
         told("Measuring", 0.3)
-        plan = _measured_plan(plan, opened)
+        complete, plan = plan.complete, _measured_plan(plan, opened)
         before = usable(earlier, plan)
         new, plan, without = batches_of_file(
             opened.ingested, plan, opened.measured, basis=opened.measured_against, earlier=before
         )
+        plan = replace(plan, complete=complete)  # as it was said: the next file may have no random sample
         found = watch(joined(before, new), plan, without)
         told("Keeping", 0.9)
         kept = record(store, earlier, opened.ingested, found, new, _meaning(opened))
@@ -154,14 +158,20 @@ def monitor_command(
         ]
     code = WRONG if kept.open else GOOD if any(one.measured for one in found.results) else CANNOT_TELL
     document = _document(opened, name, found, new, kept, notes, code)
-    click.echo(output.json_text(document))
-    if webhook is not None:
-        fresh = [alert for alert in kept.new if alert.severity == "alert"]
-        if fresh:
-            problem = post(webhook, {"stream": name, "alerts": [asdict(alert) for alert in fresh]})
-            if problem is not None:
-                output.say(problem, err=True)
+    try:
+        click.echo(output.json_text(document))
+    finally:  # the next run will not call these alerts new, so they are posted even where nobody reads stdout
+        _post(webhook, name, kept)
     ctx.exit(code)
+
+
+def _post(webhook: str | None, name: str, kept: Recorded) -> None:
+    fresh = [alert for alert in kept.new if alert.severity == "alert"]
+    if webhook is None or not fresh:
+        return
+    problem = post(webhook, {"stream": name, "alerts": [asdict(alert) for alert in fresh]})
+    if problem is not None:
+        output.say(problem, err=True)
 
 
 def _plan(known: Plan | None, asked: dict[str, Any]) -> Plan:
@@ -184,6 +194,8 @@ def _plan(known: Plan | None, asked: dict[str, Any]) -> Plan:
     for option, field in (("reference", "reference"), ("false_alarms", "alpha"), ("complete", "complete")):
         if asked[option] is not None:
             said[field] = asked[option]
+    if "bins" in asked:
+        said["bins"], said["centre"] = asked["bins"], None
     if asked["tolerance"] is not None:
         said["tolerance"] = asked["tolerance"] / 100
     limits = _limits(asked["highest"], asked["lowest"])

@@ -60,18 +60,17 @@ class TimeOptions:
 
 
 def open_file(
-    path: str,
+    path: str | bytes,
     options: FileOptions,
     tolerance: float = Settings.tolerance,
     when: TimeOptions | None = None,
-    parsed: Parsed | None = None,
+    filename: str | None = None,
 ) -> Opened:
-    """Read ``path``, or what was ``parsed`` of it; ``when`` for commands that look at times.
+    """Read ``path``, or the bytes of a file called ``filename``; ``when`` for commands that look at times.
 
     Raises InputError, which names the option that answers where the user has to decide.
     """
-    if parsed is None:
-        parsed = ingest.parse(path, None, options.format)
+    parsed = ingest.parse(path, filename, options.format)
     parsed, options, notes = _with_late_labels(path, parsed, options)
     roles = _roles(parsed.columns, options)
     choices = Choices(format=options.format, roles=roles, score_scale=options.scale)  # type: ignore[arg-type]
@@ -100,7 +99,7 @@ def open_file(
 
 
 def _with_late_labels(
-    path: str, scores: Parsed, options: FileOptions
+    path: str | bytes, scores: Parsed, options: FileOptions
 ) -> tuple[Parsed, FileOptions, list[str]]:
     """The scores with the labels of --labels-file, whose column is the label from then on, and what became of them."""
     if options.labels_file is None:

@@ -8,18 +8,23 @@ from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from calcore.errors import InputError
+from calcore.cli.fetched import checked_address
 
 TIMEOUT = 15
 
 
-def check_webhook(address: str) -> None:
-    """Raises InputError for what is no address to post to."""
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError("--webhook needs an address that begins with http:// or https://.")
+def check_webhook(address: str) -> str:
+    """The address as it is posted to. Raises InputError for one that cannot be."""
+    return checked_address(address, "--webhook")
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A redirected POST would go on as a GET without the alert, and its answer pass for success."""
+
+    def redirect_request(self, *given: Any) -> None:
+        return None
 
 
 def post(address: str, document: Mapping[str, Any]) -> str | None:
@@ -28,7 +33,8 @@ def post(address: str, document: Mapping[str, Any]) -> str | None:
     body = json.dumps(document, allow_nan=False).encode()
     headers = {"Content-Type": "application/json", "User-Agent": "calcore"}
     try:
-        with urlopen(Request(address, data=body, headers=headers, method="POST"), timeout=TIMEOUT):
+        request = Request(address, data=body, headers=headers, method="POST")
+        with build_opener(_NoRedirects).open(request, timeout=TIMEOUT):
             return None
     except HTTPError as error:
         return f"The webhook at {host} answered {error.code}: it may not have got the alert."

@@ -7,8 +7,11 @@ import json
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from calcore.cli import main, monitor
 from calcore.monitoring.store import Store
 from tests.calcore.cli.runs import run
 from tests.calcore.monitoring.streams import weekly
@@ -175,7 +178,194 @@ def test_a_part_of_a_batch_replaces_nothing(weeks, store, file):
 
 
 def test_addresses_that_do_not_answer(store):
-    result = run("monitor", "http://user:password@127.0.0.1:9/x.csv", "--store", store)
+    result = run("monitor", "http://127.0.0.1:9/x.csv?token=secret", "--store", store)
     assert result.exit_code == 2
     assert "cannot be fetched" in result.stderr
-    assert "password" not in result.stderr
+    assert "secret" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://[",
+        "http://",
+        "http://127.0.0.1:99999/secret",
+        "http://127.0.0.1:9x/secret",
+        "http://user:secret@127.0.0.1:9/x.csv",
+        "http://user:secret word@127.0.0.1:9/x.csv",
+        "http://b\u00fccher.example/secret",
+    ],
+)
+def test_what_is_no_address_is_one_sentence_without_its_secrets(weeks, store, address):
+    for arguments in ((address,), (weeks(0, 2), "--webhook", address)):
+        result = run("monitor", *arguments, "--store", store)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("Error: ")
+        assert "secret" not in result.stderr
+
+
+@pytest.fixture
+def server(weeks):
+    """A server with odd answers: its address, and what was asked of it."""
+    asked, body = [], weeks(0, 20).read_bytes()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def answer(self, code, content=b"", length=None, **headers):
+            self.send_response(code)
+            for name, value in (headers | {"Content-Length": length or len(content)}).items():
+                self.send_header(name, str(value))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append(("POST", self.path))
+            self.answer(302, Location="/ok") if self.path == "/moved" else self.answer(204)
+
+        def do_GET(self):
+            asked.append(("GET", self.path))
+            if self.path.startswith("/cut.csv"):
+                self.answer(200, body[: len(body) // 2], len(body))
+            elif self.path == "/huge.csv":
+                self.answer(200, b"a", 9_000_000_000)
+            else:
+                self.answer(200, body)
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}", asked
+        running.shutdown()
+
+
+def test_a_part_of_a_file_from_the_web_is_not_taken_for_the_file(server, store):
+    address, _ = server
+    result = run("monitor", f"{address}/cut.csv?token=secret", "--store", store, "--by", "week")
+    assert result.exit_code == 2
+    assert "was cut off after" in result.stderr
+    assert "secret" not in result.stderr
+    assert "larger than 2 GB" in run("monitor", f"{address}/huge.csv", "--store", store).stderr
+
+
+def test_an_address_may_be_written_as_people_write_it(server, store):
+    address, asked = server
+    file = f"{address}/M\u00e4rz 24.csv".replace("http", "HTTP")
+    assert monitored(file, "--store", store, "--by", "week", expect=1)["file"]["name"] == "M\u00e4rz 24.csv"
+    assert asked == [("GET", "/M%C3%A4rz%2024.csv")]
+
+
+def test_labels_of_a_file_of_their_own_join_a_file_from_the_web(server, store, file):
+    table = weekly(20, 400, off=broken)
+    numbers = np.arange(len(table))
+    labels = file(pd.DataFrame({"id": numbers, "label": table.label}).to_csv(index=False), "labels.csv")
+    scores = file(table.drop(columns="label").assign(id=numbers).to_csv(index=False), "weeks.csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(monitor, "fetched", lambda address: (scores.read_bytes(), "weeks.csv"))
+        found = monitored(
+            "https://example.org/weeks.csv",
+            "--labels-file",
+            labels,
+            "--id",
+            "id",
+            "--store",
+            store,
+            "--by",
+            "week",
+        )
+    assert found["batches"][0]["kind"] == "measured"
+
+
+def test_a_webhook_that_moved_did_not_get_the_alert(server, weeks, store):
+    address, asked = server
+    result = run("monitor", weeks(0, 20), "--store", store, "--by", "week", "--webhook", f"{address}/moved")
+    assert result.exit_code == 1
+    assert "answered 302: it may not have got the alert" in result.stderr
+    assert asked == [("POST", "/moved")]
+
+
+def test_the_webhook_is_called_where_nobody_reads_what_is_printed(server, weeks, store, monkeypatch):
+    address, asked = server
+
+    def closed(text, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(monitor.click, "echo", closed)
+    result = CliRunner().invoke(
+        main, ["monitor", str(weeks(0, 20)), "--store", store, "--by", "week", "--webhook", f"{address}/hook"]
+    )
+    assert result.exit_code == 2
+    assert asked == [("POST", "/hook")]
+
+
+def test_a_stream_without_subgroups_goes_on(weeks, store):
+    monitored(weeks(0, 4), "--no-groups", "--store", store, "--by", "week", expect=0)
+    found = monitored(weeks(4, 8), "--no-groups", "--store", store, expect=0)
+    assert found["batches_kept"] == 8
+
+
+def test_a_subgroup_is_not_off_before_it_was_there(weeks, store):
+    monitored(weeks(0, 6), "--group", "region", "--store", store, "--by", "week", expect=0)
+    monitored(weeks(6, 14), "--no-groups", "--store", store, expect=1)
+    found = monitored(weeks(14, 20), "--group", "region", "--store", store, expect=1)
+    since = {alert["group"]: alert["since"] for alert in found["alerts"]}
+    assert since == {None: "2024-W13", "region = north": "2024-W15", "region = south": "2024-W15"}
+
+
+def test_bins_are_those_that_were_asked_for(weeks, store):
+    monitored(weeks(0, 4), "--bins", "20", "--store", store, "--by", "week", expect=0)
+    monitored(weeks(4, 8), "--store", store, expect=0)
+    with Store.open(store) as history:
+        runs = history.runs(history.stream("default"))
+        assert [run.settings["plan"]["bins"] for run in runs] == [20, 20]
+    assert "bins must be" in run("monitor", weeks(8, 10), "--bins", "300", "--store", store).stderr
+
+
+def test_a_random_sample_of_labels_in_one_file_says_nothing_of_the_next(weeks, store):
+    label = weekly(20, 400, off=broken).label.astype("object")
+    half = label.where(np.arange(len(label)) % 2 == 0, "")
+    monitored(
+        weeks(0, 4, checked=half), "--audit-label", "checked", "--store", store, "--by", "week", expect=0
+    )
+    found = monitored(weeks(4, 6, label=half), "--store", store, expect=0)
+    assert all("not in the test before 90 %" in one["reason"] for one in found["batches"])
+
+
+def test_rows_of_weight_0_are_waited_for_by_nobody(weeks, store):
+    weight = (np.arange(2_400) >= 600).astype(float)
+    found = monitored(
+        weeks(0, 6, weight=weight), "--weight", "weight", "--store", store, "--by", "week", expect=0
+    )
+    assert [(one["kind"], one["reason"]) for one in found["batches"][:2]] == [
+        ("too few", "every row has the weight 0"),
+        ("measured", ""),
+    ]
+
+
+def test_no_row_counts_in_two_batches(store, file):
+    table = weekly(8, 400).sort_values("time", kind="stable")
+    days = np.datetime64("2024-01-01") + np.arange(len(table)) * np.timedelta64(10, "m")
+    table = table.assign(time=days)
+    options = ("--store", store, "--by", "rows", "--rows", "400")
+    monitored(file(table[:1_600].to_csv(index=False)), *options, expect=0)
+    window = monitored(file(table[1_000:2_600].to_csv(index=False), "window.csv"), *options, expect=0)
+    assert [one["rows"] for one in window["batches"]] == [400, 400]
+    assert window["batches_kept"] == 6
+    assert sum("no row counts twice" in note for note in window["notes"]) == 2
+
+
+def test_batches_that_were_joined_for_want_of_labels_come_apart(weeks, store):
+    label = weekly(20, 400, off=broken).label.astype("object")
+    few = label.where(np.arange(len(label)) % 8 == 0, "")
+    early = monitored(weeks(0, 4, label=few), "--store", store, "--by", "week", expect=0)
+    assert [(one["label"], one["rows"]) for one in early["batches"]] == [
+        ("2024-W01 to 2024-W02", 800),
+        ("2024-W03 to 2024-W04", 800),
+    ]
+    late = monitored(weeks(0, 4), "--store", store, expect=0)
+    assert [(one["label"], one["rows"]) for one in late["batches"]] == [
+        (f"2024-W0{w}", 400) for w in (1, 2, 3, 4)
+    ]
+    assert late["batches_kept"] == 4
+    assert late["notes"] == []
