@@ -215,9 +215,11 @@ def _change(
     # from there on the stakes share the money: one that was right for a lucky week may be too high for the next
     later = logsumexp(np.cumsum(logs[alarm + 1 :, pattern], axis=0), axis=-1) - np.log(logs.shape[-1])
     later = np.concatenate([[0.0], later])
-    until = int(np.argmax(later))
-    # the same loss that an alarm needs as a win
-    over = bool(later[-1] - later[until] < np.log(ALPHA))
+    # over at the first loss of what an alarm needs as a win: what comes back after that is another change, which a run
+    # in between could not know of either
+    lost = np.flatnonzero(later - np.maximum.accumulate(later) < np.log(ALPHA))
+    over = bool(lost.size)
+    until = int(np.argmax(later[: lost[0] + 1] if over else later))
     single = named + int(pattern) - len(SHAPES)  # the first of the patterns given is number ``named``
     name = SHAPES[single] if single < 0 else SHAPES[0 if single < bins else 1]
     evidence = float(since_each[since, pattern, stake])

@@ -369,3 +369,27 @@ def test_batches_that_were_joined_for_want_of_labels_come_apart(weeks, store):
     ]
     assert late["batches_kept"] == 4
     assert late["notes"] == []
+
+
+def test_what_comes_back_after_it_was_over_is_a_new_alert(store, file, server):
+    def twice(week, score, region):
+        return np.where(((week >= 6) & (week < 10)) | (week >= 22), 0.12, 0.0)
+
+    address, asked = server
+    table = weekly(30, 500, off=twice)
+
+    def until(week, expect):
+        part = file(table.iloc[: week * 500].to_csv(index=False), f"{week}.csv")
+        options = ("--store", store, "--by", "week", "--no-groups", "--webhook", f"{address}/hook")
+        return monitored(part, *options, expect=expect)
+
+    first = until(10, 1)["alerts"]
+    with Store.open(store) as history:
+        for alert in history.alerts(history.stream("default"), open_only=True):
+            history.acknowledge(alert, "Ada", "known")
+    assert until(22, 0)["alerts"] == []
+    (again,) = until(30, 1)["alerts"]
+    assert again["new"]
+    assert again["key"] != first[0]["key"]
+    assert again["since"] in ("2024-W22", "2024-W23", "2024-W24")
+    assert len(asked) == 2
