@@ -10,6 +10,10 @@ class InputError(ValueError):
         super().__init__(readable(sentence))
 
 
+class NoLabels(InputError):
+    """No row has a label: not yet, or the wrong column is chosen."""
+
+
 class NotIdentifiable(InputError):
     """The stated assumptions do not determine the answer (for example flip rates that sum to one)."""
 

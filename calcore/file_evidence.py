@@ -69,6 +69,13 @@ def evidence_of_corrections(
     return model.evidence(columns.score, np.where(np.isnan(checked), columns.label, checked), **shared)
 
 
+def evidence_of_no_rows(ingested: Ingested, settings: Settings) -> Evidence:
+    """Evidence without a row, of a file whose labels have not come yet."""
+    one = observation_model(settings).evidence(ingested.columns.score[:1], np.zeros(1))
+    nobody = np.zeros(0, dtype=np.int64)
+    return replace(one.take(nobody), row=nobody)
+
+
 def population_rows(ingested: Ingested, settings: Settings) -> np.ndarray | None:
     """Positions of the rows that are a sample of the population, from which an audit sample can be drawn.
 

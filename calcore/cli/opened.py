@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from calcore import ingest
 from calcore.cli.file_options import TIES, FileOptions
-from calcore.errors import InputError
+from calcore.errors import InputError, NoLabels
 from calcore.evidence import Evidence
-from calcore.file_evidence import evidence_of
+from calcore.file_evidence import evidence_of, evidence_of_no_rows
 from calcore.ingest import Choices, Ingested, LabelMapping, Parsed, Question, Roles
 from calcore.ingest.choices import tied_mapping
 from calcore.ingest.columns import Column
@@ -86,16 +86,32 @@ def open_file(
         choices = _with_ties(choices, parsed, TIES[options.ties])
     ingested = ingest.interpret(parsed, choices)
     notes += _answered(ingested, options, when is not None)
-    settings = _settings(ingested, options, tolerance)
+    settings = _settings(ingested, options, tolerance, waiting=when is not None and options.label is None)
     if ingested.roles.audit is not None and not settings.audit_random:
         notes.append(_about_audit(ingested.roles.audit, options))
     smallest = smallest_share(settings, ingested.report.rows_kept)
-    evidence, audit, choice = evidence_of(ingested, settings, smallest)
+    waiting = when is not None and settings.labels in ("clean", "noisy") and not settings.audit_random
+    if waiting and ingested.roles.label is None:
+        why = "No label column was found: nothing can be measured yet; name it with --label COLUMN."
+        return _without_labels(ingested, settings, [*notes, why])
+    try:
+        evidence, audit, choice = evidence_of(ingested, settings, smallest)
+    except NoLabels:
+        if not waiting:
+            raise
+        why = f'"{ingested.roles.label}" holds no label yet: nothing can be measured.'
+        return _without_labels(ingested, settings, [*notes, why])
     if settings.audit_random and audit is None:
         raise InputError(
             f'"{options.audit_label}" holds no label that can be read; name another --audit-label.'
         )
     return Opened(ingested, settings, evidence, audit, choice, tuple(notes))
+
+
+def _without_labels(ingested: Ingested, settings: Settings, notes: list[str]) -> Opened:
+    """A file whose labels have not come yet, for commands that can wait for them."""
+    nothing = evidence_of_no_rows(ingested, settings)
+    return Opened(ingested, settings, nothing, None, SubgroupChoice((), 0, 0), tuple(notes))
 
 
 def _with_late_labels(
@@ -280,7 +296,8 @@ def _about_audit(column: str, options: FileOptions) -> str:
     )
 
 
-def _settings(ingested: Ingested, options: FileOptions, tolerance: float) -> Settings:
+def _settings(ingested: Ingested, options: FileOptions, tolerance: float, waiting: bool = False) -> Settings:
+    """What was said of the labels; ``waiting``: a missing label column is one whose labels have not come yet."""
     kind = options.labels or ("noisy" if ingested.roles.audit is not None else "clean")
     meaning = MEANINGS[kind]
     values = {name: getattr(options, name) for name in _PARAMETERS}
@@ -292,7 +309,7 @@ def _settings(ingested: Ingested, options: FileOptions, tolerance: float) -> Set
             raise InputError(f"--labels {kind} needs {_option(name)}: {PARAMETER_WORDS[name]}.")
     for role in meaning.columns:
         told = options.second_score is not None and (role == "unit" or kind == "pcomp")
-        if getattr(ingested.roles, role) is None and not told:
+        if getattr(ingested.roles, role) is None and not told and not (waiting and role == "label"):
             raise InputError(
                 f"--labels {kind} needs a {ROLE_WORDS[role]} column; name it with --{role} COLUMN."
             )

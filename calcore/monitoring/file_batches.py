@@ -83,7 +83,8 @@ def _is_part(old: BatchResult, new: BatchResult) -> bool:
 
 
 def _with_bets(old: BatchResult, new: BatchResult) -> BatchResult:
-    same = (old.tolerance, old.centre) == (new.tolerance, new.centre) and old.growth is not None
+    terms = [(one.tolerance, one.centre, one.basis) for one in (old, new)]
+    same = terms[0] == terms[1] and old.growth is not None
     if not same:
         return new
     assert old.growth is not None

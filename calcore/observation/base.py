@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from calcore.errors import InputError
+from calcore.errors import InputError, NoLabels
 from calcore.evidence import Evidence
 from calcore.subgroups import Membership, Subgroup
 from calcore.sums import sum_by
@@ -229,7 +229,7 @@ class ObservationModel(ABC):
             if np.isnan(label).any():
                 keep = ~np.isnan(label)
                 if not keep.any():
-                    raise InputError("no row has a label: choose another label column or observation model")
+                    raise NoLabels("no row has a label: choose another label column or observation model")
         if weights is not None and (weights == 0).any():
             keep = weights > 0 if keep is None else keep & (weights > 0)
             if not keep.any():

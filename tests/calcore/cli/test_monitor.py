@@ -81,6 +81,22 @@ def test_labels_that_come_later_replace_the_estimates(weeks, store):
     assert {one["kind"] for one in found["batches"]} == {"measured"}
 
 
+@pytest.mark.parametrize("columns", [["score", "label", "region", "time"], ["score", "region", "time"]])
+def test_scores_without_any_label_are_estimated_until_labels_come(weeks, store, columns, file):
+    monitored(weeks(0, 8), "--store", store, "--by", "week", expect=0)
+    table = weekly(20, 400, off=broken).iloc[3_200:4_000].assign(label="")[columns]
+    found = monitored(file(table.to_csv(index=False), "today.csv"), "--store", store, expect=0)
+    assert {one["kind"] for one in found["batches"]} == {"estimated"}
+    assert any("label" in note for note in found["notes"])
+    assert found["batches"][0]["metrics"]["Brier"]["value"] > 0
+    found = monitored(weeks(8, 10), "--store", store, expect=0)
+    assert {one["kind"] for one in found["batches"]} == {"measured"}
+    alone = monitored(
+        file(table.to_csv(index=False), "today.csv"), "--store", store, "--stream", "x", "--by", "week"
+    )
+    assert alone["exit_code"] == 3
+
+
 def test_nothing_measured_is_an_exit_code_of_its_own(weeks, store):
     assert (
         monitored(weeks(0, 2, label="1"), "--store", store, "--by", "week", "--min-rows", "5000")["exit_code"]
