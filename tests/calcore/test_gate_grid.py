@@ -112,13 +112,14 @@ def test_the_best_setting_beats_the_present_one_by_more_than_chance():
     assert gate_grid(Noisy().evidence(score, noisy)).best is None
 
 
-def test_one_row_may_be_ranked_on_and_cannot_be_measured():
-    found = gate_grid(Clean().evidence([0.3], [1]))
+def test_one_unit_may_be_ranked_on_and_cannot_be_measured():
+    score, noisy, _ = drawn(50)
+    found = gate_grid(Clean().evidence(score, noisy, unit=np.zeros(50, int)))
     assert not found.measured
     assert found.basis.ranked == "yes"
     assert found.failure
     assert not found.failure.endswith(".")
-    assert gate_grid(Clean().evidence(*drawn(50)[:2])).failure is None
+    assert gate_grid(Clean().evidence(score, noisy)).failure is None
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
@@ -126,7 +127,8 @@ def test_hardly_any_rows(n):
     score, noisy, _ = drawn(n)
     found = gate_grid(Clean().evidence(score, noisy))
     assert len(found.settings) == 12
-    assert found.measured == (n > 1)
+    assert not found.measured
+    assert found.basis.ranked == "no"
 
 
 def test_the_gate_of_the_calibrator_is_the_gate_of_the_grid():

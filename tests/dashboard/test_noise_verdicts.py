@@ -104,7 +104,8 @@ def test_the_grid_says_what_it_was_measured_on_or_why_not():
     assert "Brier" in known
     same = noise_verdicts.gate_grid(gate_grid(Clean().evidence(*drawn(1500))))
     assert "same map" in same
-    alone = noise_verdicts.gate_grid(gate_grid(Clean().evidence([0.3], [1])))
+    unit = np.zeros(1500, int)
+    alone = noise_verdicts.gate_grid(gate_grid(Clean().evidence(*drawn(1500), unit=unit)))
     assert "cannot be measured here. Not measured: " in alone
     assert not alone.endswith("..")
 
