@@ -7,6 +7,7 @@ import streamlit as st
 from calcore.errors import InputError
 from calcore.monitoring import Watch
 from calcore.monitoring.alert_table import alert_table
+from calcore.monitoring.caveats import estimates
 from calcore.monitoring.sentences import evidence_words, of_alert, reference_words, verdict
 from calcore.monitoring.series import batch_reliability, reference_reliability
 from dashboard import services
@@ -53,7 +54,9 @@ def _folded(what: str, alerts: list, icon: str) -> None:
 
 def series(watched: Watch, metric: str) -> None:
     draw(series_chart(watched, metric), key="over-time-series", table_label="Every batch as a table")
-    st.caption(escape(reference_words(watched)))
+    for words in (reference_words(watched), estimates(watched, metric)):
+        if words:
+            st.caption(escape(words))
     limits = watched.limits.get(metric)
     if limits is not None and limits.note:
         st.caption(escape(f"Limits: {limits.note}."))

@@ -41,6 +41,7 @@ def test_batches_without_labels_are_named_as_estimates(app):
     said = messages(app)
     assert "1 batch has no labels yet (2022-12)" in said
     assert "estimates" in said
+    assert "repeats the gaps of the reference period and cannot see a change" in said
     twin = app.dataframe[0].value
     assert twin["Is"].iloc[-1] == "estimated"
 

@@ -9,14 +9,13 @@ import pytest
 
 from calcore.monitoring import Batching, FixedLimit, Plan, measure_batches, watch
 from calcore.monitoring.alert_table import alert_table
+from calcore.monitoring.caveats import estimates, pending, unplaced, untested
 from calcore.monitoring.sentences import (
     batch_words,
     evidence_title,
     first_alert,
     groups_title,
-    pending,
     series_title,
-    unplaced,
     verdict,
 )
 from calcore.monitoring.series import (
@@ -110,6 +109,51 @@ def test_batches_that_wait_for_labels_are_named():
     assert pending(watched).startswith("2 batches have no labels yet (2022-07 and 2022-08)")
     assert pending(watched) in verdict(watched).notes
     assert batch_words(watched.results[-1], "event rate").count("estimated") >= 1
+
+
+def not_in_the_test(watched, places):
+    """The same watch with the batches at ``places`` measured on 66 % of their labels."""
+    reason = "labels of 66 % of the rows so far: not in the test before 90 %"
+    results = [
+        replace(one, growth=None, shift=None, reason=reason) if i in places else one
+        for i, one in enumerate(watched.results)
+    ]
+    return watch(results, watched.plan)
+
+
+def test_a_newest_batch_that_is_unusual_and_not_tested_yet_is_said_first():
+    found = verdict(not_in_the_test(stream(13, 1200, broken_from=12), {12}))
+    assert found.level is Level.WATCH
+    assert found.title == "Look here"
+    assert found.sentence.startswith("2023-01, the newest measured batch, is outside")
+    assert "1 measured batch is not in the test yet (2023-01: labels of 66 % of the rows" in found.sentence
+    assert "Nothing speaks against" not in found.sentence
+
+
+def test_measured_batches_that_are_not_tested_are_counted_beside_a_good_verdict():
+    watched = not_in_the_test(stream(24, 1200), {22, 23})
+    found = verdict(watched)
+    assert found.level is Level.GOOD
+    assert "the 22 tested batches (2022-01 to 2023-10)" in found.sentence
+    assert "2 of the measured batches are not in the test yet (2023-12 and 2023-11: labels" in found.sentence
+    assert untested(stream(4, 100)) == ""
+
+
+def test_nothing_speaks_against_it_is_said_only_where_nothing_does():
+    watched = stream(24, 1200)
+    outside = watched.limits["gap"].outside.copy()
+    outside[9] = True
+    limits = {**watched.limits, "gap": replace(watched.limits["gap"], outside=outside)}
+    found = verdict(replace(watched, limits=limits))
+    assert "Nothing speaks against" not in found.sentence
+    assert "2022-10 was outside what the reference period leads to expect" in found.sentence
+
+
+def test_an_estimate_is_said_to_repeat_the_reference_period():
+    watched = stream(8, unlabelled=2)
+    assert "repeats the gaps of the reference period and cannot see a change" in estimates(watched, "ECE")
+    assert "2022-07 and 2022-08" in estimates(watched, "ECE")
+    assert estimates(stream(8), "ECE") == ""
 
 
 @pytest.mark.parametrize(

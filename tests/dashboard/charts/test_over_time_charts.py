@@ -8,6 +8,7 @@ import pytest
 from calcore.monitoring import watch
 from calcore.monitoring.results import METRICS
 from calcore.monitoring.series import group_series
+from dashboard.charts import theme
 from dashboard.charts.over_time import series_chart
 from dashboard.charts.over_time_axis import batch_axis
 from dashboard.charts.over_time_evidence import evidence_chart, evidence_number
@@ -22,7 +23,7 @@ def trace(chart, name):
 def test_every_batch_is_drawn_once_with_its_value(watched, metric):
     chart = series_chart(watched, metric)
     drawn = {}
-    for name in ("Measured", "Beyond a limit", "Estimated: no labels yet", "Not measured"):
+    for name in ("Measured", "Beyond a limit", "Estimated, if nothing has changed", "Not measured"):
         one = trace(chart, name)
         for x, y in zip(one.x, one.y, strict=True) if one is not None else ():
             assert x not in drawn
@@ -35,16 +36,15 @@ def test_every_batch_is_drawn_once_with_its_value(watched, metric):
 
 
 def test_estimates_are_hollow_and_named(watched):
-    one = trace(series_chart(watched, "event rate"), "Estimated: no labels yet")
+    one = trace(series_chart(watched, "event rate"), "Estimated, if nothing has changed")
     assert len(one.x) == 1
     assert one.marker.symbol == "circle-open"
     assert "no labels yet" in one.hovertext[0]
-    lines = [
-        t
-        for t in series_chart(watched, "event rate").figure.data
-        if t.mode == "lines" and t.line.dash == "dash"
-    ]
-    assert any(t.x[-1] == one.x[0] for t in lines)
+    chart = series_chart(watched, "event rate")
+    ends = [(t.x[0], t.x[-1]) for t in chart.figure.data if t.mode == "lines" and t.line.color == theme.GOOD]
+    assert ends
+    joined = {x for pair in ends for x in pair}
+    assert one.x[0] not in joined
 
 
 def test_a_fixed_limit_is_a_line_and_what_is_beyond_has_another_shape(watched):
