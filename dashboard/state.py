@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calcore.ingest import Choices, Ingested, Joined, Parsed, Returned
+from calcore.monitoring import Watch
 from calcore.session import Link, Looked, Session
 from calcore.settings import Settings
 
@@ -54,6 +55,8 @@ class AppState:
     late: LateLabels | None = None
     analysed: bool = False
     latest_comparison: tuple[Any, ...] | None = None
+    #: What Over time showed last, and the file and settings that it was of.
+    latest_watch: tuple[tuple[Any, ...], Watch] | None = None
     export_choice: str | None = None
     #: What the pages were looked at with, and the subgroups that the reliability page offers.
     looked: Looked = field(default_factory=Looked)

@@ -12,7 +12,7 @@ from calcore.monitoring.caveats import pending, unplaced, untested, unusual, unu
 from calcore.monitoring.limits import Limits
 from calcore.monitoring.results import TITLES, BatchResult
 from calcore.monitoring.series import GroupSeries, pooled_gap
-from calcore.monitoring.watch import Watch
+from calcore.monitoring.watch import Plan, Watch
 from calcore.verdicts import Level, Verdict
 
 KINDS = {
@@ -122,6 +122,21 @@ def _signed_points(gap: float) -> str:
     if abs(gap) < 0.0005:
         return "no more or less frequent"
     return f"{w.points(gap)} {'more' if gap > 0 else 'less'} frequent"
+
+
+def lately(watch: Watch) -> str:
+    """What a verdict over all rows together may hide: the first alert, or that the newest batch is unusual; else empty."""
+    return watch.alarming[0].sentence if watch.alarming else unusual_now(watch)
+
+
+def batching_words(plan: Plan) -> str:
+    """How rows became batches."""
+    batching = plan.batching
+    unit = {
+        "rows": f"{w.rows(batching.size)} after each other",
+        "column": f"a value of the column {batching.column}",
+    }.get(batching.by, f"a {batching.by}")
+    return f"{unit}; joined with the next below {w.rows(batching.min_rows)} with labels"
 
 
 def reference_words(watch: Watch) -> str:

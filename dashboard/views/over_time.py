@@ -146,6 +146,7 @@ def page() -> None:
     except InputError as error:
         problem(error)
         return
+    services.remember_watch(found, watched)
     with verdict_place:
         worry(watched)
         for sentence in () if earlier is None else services.parts_of(found, watched, earlier, kept):

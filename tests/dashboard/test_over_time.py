@@ -36,6 +36,31 @@ def test_a_stream_that_breaks_says_so_first_and_since_when(app):
     assert table["Severity"][0] == "alert"
 
 
+def links(app):
+    return [one.proto.label for one in app.get("page_link")]
+
+
+def test_the_overview_asks_about_time_and_repeats_the_first_alert(app):
+    upload(app, stream_bytes(14, 300, broken_from=12))
+    app.button(key="analyse").click().run()
+    app.switch_page("views/overview.py").run()
+    assert "Has this changed over time?" in links(app)
+    assert not any("Over time" in box.value for box in app.warning)
+    app.switch_page("views/over_time.py").run()
+    app.switch_page("views/overview.py").run()
+    assert any("since 2023-01" in box.value.replace("\\", "") for box in app.warning)
+    # judged by another tolerance that watch says nothing
+    app.slider(key="tolerance").set_value(5.0).run()
+    assert not any("Over time" in box.value for box in app.warning)
+
+
+def test_the_overview_of_a_file_without_a_time_column_does_not_ask(app):
+    upload(app, stream_bytes(6, 200, time=None))
+    app.button(key="analyse").click().run()
+    app.switch_page("views/overview.py").run()
+    assert "Has this changed over time?" not in links(app)
+
+
 def test_batches_without_labels_are_named_as_estimates(app):
     opened(app, stream_bytes(12, 400, unlabelled=1))
     said = messages(app)
