@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -23,13 +23,18 @@ KINDS = {
 }
 
 
-def verdict(watch: Watch) -> Verdict:
-    """The one sentence about a stream; where there are alerts it only counts them, and they say the rest."""
+def verdict(watch: Watch, seen: Collection[str] = ()) -> Verdict:
+    """The one sentence about a stream; where there are alerts it only counts them, and they say the rest.
+
+    ``seen`` are the keys of alerts that somebody has acknowledged: those are not told of again.
+    """
     notes = tuple(note for note in (pending(watch), unplaced(watch)) if note)
     left = untested(watch)
     measured = [one for one in watch.results if one.measured]
     if watch.alarming:
-        return _alarmed(watch.alarming, (left, *notes) if left else notes)
+        unseen = [one for one in watch.alarming if one.key not in seen]
+        notes = (left, *notes) if left else notes
+        return _alarmed(unseen, notes) if unseen else _all_seen(watch, notes)
     if not measured:
         return Verdict(Level.UNKNOWN, _nothing(watch), (), word=_nothing_word(watch.results))
     more = f" {_capital(left)}" if left else ""
@@ -85,6 +90,14 @@ def _alarmed(alerts: Sequence[Alert], notes: tuple[str, ...]) -> Verdict:
     more = len(alerts) - 1
     said = "" if not more else f" {more} more {'alerts' if more > 1 else 'alert'} below."
     return Verdict(Level.BAD, f"{first.sentence}{said}", notes, word="Alert")
+
+
+def _all_seen(watch: Watch, notes: tuple[str, ...]) -> Verdict:
+    count = len(watch.alarming)
+    what = "the one alert has" if count == 1 else f"all {w.count(count)} alerts have"
+    now = unusual_now(watch)
+    sentence = f"Nothing new: {what} been acknowledged and {'is' if count == 1 else 'are'} listed under Seen."
+    return Verdict(Level.WATCH, f"{sentence} {now}".strip(), notes, word="Alert, seen")
 
 
 def of_alert(alert: Alert) -> Verdict:

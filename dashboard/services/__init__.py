@@ -33,6 +33,7 @@ from dashboard.services.files import (
     score_columns_of,
 )
 from dashboard.services.history import (
+    acknowledged,
     earlier_of,
     live_since,
     make_live,
@@ -132,6 +133,7 @@ __all__ = [
     "ScoreColumns",
     "ScoredRows",
     "Suspicious",
+    "acknowledged",
     "alerts_csv",
     "analysis",
     "apply_waiting",
