@@ -11,7 +11,7 @@ from calcore.monitoring.alerts import Alert, number
 from calcore.monitoring.caveats import pending, unplaced, untested, unusual, unusual_now
 from calcore.monitoring.limits import Limits
 from calcore.monitoring.results import TITLES, BatchResult
-from calcore.monitoring.series import GroupSeries, pooled_gap
+from calcore.monitoring.series import RECENT, GroupSeries, pooled_gap
 from calcore.monitoring.watch import Plan, Watch
 from calcore.verdicts import Level, Verdict
 
@@ -227,16 +227,20 @@ def evidence_words(watch: Watch) -> str:
 
 
 def groups_title(series: Sequence[GroupSeries]) -> str:
-    """How many subgroups a test convicted, and the first of them."""
+    """Which subgroups a test convicted, the worst first."""
     lasting = [one.name for one in series if one.alarmed and not one.over]
     if lasting:
-        return f"{'An alert' if len(lasting) == 1 else 'Alerts'} for {w.listed(lasting)}"
+        return f"The tests single out {w.listed(lasting)}"
     passed = [one.name for one in series if one.over]
     if passed:
-        return (
-            f"No subgroup is off now; {w.listed(passed)} {'was' if len(passed) == 1 else 'were'} for a time"
-        )
-    return f"No alert for any of {w.count(len(series))} subgroups by itself"
+        return f"The tests single out no subgroup now; {w.listed(passed)} {'was' if len(passed) == 1 else 'were'} for a time"
+    return f"The tests single out none of {w.count(len(series))} subgroups"
+
+
+def groups_order(series: Sequence[GroupSeries]) -> str:
+    """In which order subgroups are drawn."""
+    first = "those that the tests single out, then the others; " if any(one.alarmed for one in series) else ""
+    return f"{first}the largest gap in the newest {RECENT} measured batches first."
 
 
 def batch_words(one: BatchResult, metric: str) -> str:

@@ -11,7 +11,7 @@ from calcore.monitoring import Watch
 from calcore.monitoring.alert_table import alert_table
 from calcore.monitoring.alerts import Alert
 from calcore.monitoring.caveats import estimates
-from calcore.monitoring.sentences import evidence_words, of_alert, reference_words, verdict
+from calcore.monitoring.sentences import evidence_words, groups_order, of_alert, reference_words, verdict
 from calcore.monitoring.series import batch_reliability, reference_reliability
 from calcore.monitoring.store import Acknowledgement
 from dashboard import services
@@ -94,11 +94,12 @@ def groups(watched: Watch) -> None:
             names,
             key=get_state().key("over-time-groups"),
             max_selections=MOST_GROUPS,
-            placeholder=f"the {MOST_GROUPS} that are off most are drawn, of {w.count(len(names))}",
+            placeholder=f"{MOST_GROUPS} of {w.count(len(names))} are drawn",
         )
     chosen = [one for one in found if one.name in picked]
     drawn = [*chosen, *(one for one in found if one.name not in picked)][:MOST_GROUPS]
     draw(groups_chart(watched, drawn, every=found), key="over-time-groups-chart")
+    st.caption(escape(f"Order: {'those chosen, ' if picked else ''}{groups_order(found)}"))
 
 
 def batch_diagram(watched: Watch) -> None:

@@ -184,6 +184,33 @@ def test_the_subgroup_that_broke_comes_first_and_is_named():
     assert found[0].pooled.value == pytest.approx(-0.2 * 8 / 12, abs=0.03)
 
 
+def test_subgroups_come_by_what_they_are_like_now():
+    """West is off by most on the whole but was put right; east is off now, by less, and by more than south."""
+    rng = np.random.default_rng(5)
+    month = np.repeat(np.arange(14), 900)
+    score = rng.uniform(0.3, 0.9, month.size)
+    region = rng.choice(["west", "east", "south"], month.size)
+    table = pd.DataFrame({"region": region})
+    off = 0.25 * ((region == "west") & (month >= 4) & (month < 9)) + 0.12 * (
+        (region == "east") & (month >= 10)
+    )
+    label = (rng.random(month.size) < score - off).astype(float)
+    member = Membership.of_subgroups(make_subgroups(table, ["region"]).subgroups, table)
+    evidence = Clean().evidence(score, label, groups=member)
+    time = (np.datetime64("2022-01") + month).astype("datetime64[ns]")
+    found = group_series(watch(*measure_batches(Plan(Batching("month")), score, evidence, time=time)))
+    assert found[0].name == "region = east"
+    assert not found[0].over
+    late = (region == "east") & (month >= 11)
+    assert found[0].recent.value == pytest.approx((label - score)[late].mean(), abs=1e-9)
+    west = next(one for one in found if one.name == "region = west")
+    assert west.alarmed
+    assert west.over
+    assert list(np.flatnonzero(west.during)) == [4, 5, 6, 7, 8]
+    assert found[0].during[10:].all()
+    assert not found[0].during[:9].any()
+
+
 def test_pooled_gap_is_that_of_all_rows_together():
     watched = stream(6, 400)
     values = [one.value("gap").value for one in watched.results]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,13 @@ def test_subgroups_share_one_axis(watched):
     chart = groups_chart(watched, group_series(watched)[:4])
     ranges = {chart.figure.layout[name].range for name in ("yaxis", "yaxis2", "yaxis3", "yaxis4")}
     assert len(ranges) == 1
+
+
+def test_a_row_of_the_table_is_in_an_alert_only_while_it_lasts(watched):
+    series = group_series(watched)
+    one = replace(series[0], during=np.arange(len(watched.results)) == 3)
+    table = groups_chart(watched, [one]).table
+    assert list(table["Batch"][table["Alert"] == "yes"]) == [watched.results[3].label]
 
 
 def test_nothing_measured_is_said(watched):
