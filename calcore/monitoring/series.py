@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from calcore.metrics.reliability import Reliability
+from calcore.metrics.reliability import Reliability, wilson
 from calcore.metrics.uncertainty import Z, holm
 from calcore.monitoring.reference import Reference
 from calcore.monitoring.results import BatchResult, Value
@@ -18,6 +18,8 @@ from calcore.validation import Floats
 
 #: A bin with fewer rows is drawn, and not taken for more than it is.
 FEWEST_ROWS_OF_A_BIN = 20
+#: So begin the names of labels that are counted as they are: event rates are then shares of rows.
+UNCORRECTED = "against "
 #: What a subgroup is like now: its gap over so many of the newest measured batches.
 RECENT = 3
 
@@ -117,7 +119,7 @@ def _pooled(weight: Floats, gap: Floats, error: Floats) -> Value:
 
 
 def batch_reliability(one: BatchResult) -> Reliability | None:
-    """The reliability table of a measured batch, from its bins; None without them. Intervals are Wald's."""
+    """The reliability table of a measured batch, from its bins; None without them."""
     if one.bins is None:
         return None
     table = one.bins
@@ -159,6 +161,9 @@ def _table(
 ) -> Reliability:
     count = len(mass)
     rate = score + gap
+    lower, upper, method = rate - Z * error, rate + Z * error, "Wald"
+    if basis.startswith(UNCORRECTED):
+        lower, upper, method = *_shares(rate, error, mass, rows), "Wilson"
     few = (rows < FEWEST_ROWS_OF_A_BIN) | ~(error > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         p = np.where(few, np.nan, 2 * stats.norm.sf(np.abs(gap) / error))
@@ -170,17 +175,27 @@ def _table(
         mean_score=score,
         event_rate=rate,
         residual=gap,
-        lower=rate - Z * error,
-        upper=rate + Z * error,
+        lower=lower,
+        upper=upper,
         p_value=p,
         adjusted=holm(p),
         too_few=few,
         contradiction=np.zeros(count, dtype=bool),
         strategy="width",
-        method="Wald",
+        method=method,
         n=n,
         dropped=0,
         clipped=0,
         basis=basis,
         assumptions=assumptions,
     )
+
+
+def _shares(rate: Floats, error: Floats, mass: Floats, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Wilson's intervals of event rates. Weights and units make rows count for less: for as much as their errors say."""
+    by_count = np.divide(rate * (1 - rate), rows, out=np.zeros(len(rate)), where=rows > 0)
+    known = np.isfinite(rate) & np.isfinite(error)
+    expected = float((mass[known] ** 2) @ by_count[known])
+    effect = float(np.sum((mass[known] * error[known]) ** 2)) / expected if expected > 0 else 1.0
+    lower, upper = wilson(rate * rows / max(effect, 1.0), rows / max(effect, 1.0))
+    return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)

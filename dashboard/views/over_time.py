@@ -122,7 +122,8 @@ def batch_diagram(watched: Watch) -> None:
     if watched.reference is not None and watched.reference.keys != (one.key,):
         curves.append(("Reference period", reference_reliability(watched.reference, watched.results)))
     draw(reliability_chart(curves, tolerance=watched.plan.tolerance), key="over-time-reliability")
-    st.caption(escape(f"{w.rows(one.labelled)} with labels, {one.basis}; intervals 95 % (Wald)."))
+    method = "" if table is None else f"; intervals 95 % ({table.method})"
+    st.caption(escape(f"{w.rows(one.labelled)} with labels, {one.basis}{method}."))
     assumptions(one.assumptions)
 
 

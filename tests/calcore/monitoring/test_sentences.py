@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from calcore.monitoring import Batching, FixedLimit, Plan, measure_batches, watch
 from calcore.monitoring.alert_table import alert_table
@@ -232,6 +233,27 @@ def test_the_diagram_of_a_batch_has_its_event_rates():
             assert table.event_rate[j] == pytest.approx(label[inside].mean())
             assert table.mean_score[j] == pytest.approx(score[inside].mean())
             assert table.rows[j] == inside.sum()
+
+
+def test_intervals_of_a_batch_are_shares_and_small_bins_are_too_few():
+    rng = np.random.default_rng(3)
+    score = np.concatenate([rng.uniform(0.0, 0.2, 400), rng.uniform(0.4, 0.6, 12), rng.uniform(0.8, 1.0, 19)])
+    label = (rng.random(score.size) < score).astype(float)
+    label[-19:] = 1.0
+    time = np.full(score.size, np.datetime64("2022-01-01"))
+    plan = Plan(Batching("month"), bins=5, reference=1)
+    watched = watch(*measure_batches(plan, score, Clean().evidence(score, label), time=time))
+    table = batch_reliability(watched.results[0])
+    held = table.rows > 0
+    assert (table.lower[held] >= 0).all()
+    assert (table.upper[held] <= 1 + 1e-12).all()
+    assert list(table.too_few[held]) == [False, True, True]
+    assert table.method == "Wilson"
+    for j in np.flatnonzero(held):
+        inside = (score >= j / 5) & (score < (j + 1) / 5)
+        expected = binomtest(int(label[inside].sum()), int(inside.sum())).proportion_ci(method="wilson")
+        assert table.lower[j] == pytest.approx(expected.low, abs=0.02)
+        assert table.upper[j] == pytest.approx(expected.high, abs=0.02)
 
 
 def test_the_table_of_alerts_has_what_since_and_where():
