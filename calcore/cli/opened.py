@@ -12,7 +12,7 @@ from calcore.cli.remembered import TimeOptions, fitting
 from calcore.errors import InputError, NoLabels
 from calcore.evidence import Evidence
 from calcore.file_evidence import evidence_of, evidence_of_no_rows
-from calcore.ingest import Choices, Ingested, LabelMapping, Parsed, Question, Roles
+from calcore.ingest import Choices, Ingested, JoinAccount, LabelMapping, Parsed, Question, Roles
 from calcore.ingest.choices import tied_mapping
 from calcore.ingest.columns import Column
 from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled, tie_question
@@ -72,8 +72,7 @@ def open_file(
     missing: list[str] = []
     if remembered and when is not None:
         options, when, missing = fitting(remembered, parsed.columns, options, when)
-    parsed, options, notes = _with_late_labels(path, parsed, options)
-    notes = [*missing, *notes]
+    parsed, options, account = _with_late_labels(path, parsed, options)
     roles = _roles(parsed.columns, options)
     choices = Choices(format=options.format, roles=roles, score_scale=options.scale)  # type: ignore[arg-type]
     if when is not None:
@@ -87,6 +86,7 @@ def open_file(
     if options.ties is not None:
         choices = _with_ties(choices, parsed, TIES[options.ties])
     ingested = ingest.interpret(parsed, choices)
+    notes = [*missing, *_about_join(account, ingested)]
     notes += _answered(ingested, options, when is not None)
     settings = _settings(ingested, options, tolerance, waiting=when is not None and said.label is None)
     if ingested.roles.audit is not None and not settings.audit_random:
@@ -118,12 +118,12 @@ def _without_labels(ingested: Ingested, settings: Settings, notes: list[str]) ->
 
 def _with_late_labels(
     path: str | bytes, scores: Parsed, options: FileOptions
-) -> tuple[Parsed, FileOptions, list[str]]:
+) -> tuple[Parsed, FileOptions, JoinAccount | None]:
     """The scores with the labels of --labels-file, whose column is the label from then on, and what became of them."""
     if options.labels_file is None:
         if options.id_column is not None or options.labels_id is not None:
             raise InputError("--id and --labels-id say how a --labels-file is joined; name that file too.")
-        return scores, options, []
+        return scores, options, None
     labels = ingest.parse(options.labels_file)
     label = options.label if options.label in labels.columns else None
     into = options.label if options.label in scores.columns else None
@@ -138,12 +138,14 @@ def _with_late_labels(
     except ingest.NotNamed as error:
         option = "--label" if error.what == "label" else "--id (and --labels-id)"
         raise InputError(f"{str(error).rstrip('.')}, with {option}.") from None
-    account = joined.account
-    return (
-        joined.parsed,
-        replace(options, label=joined.column),
-        [f"{account.sentence()}.", *account.details()],
-    )
+    return joined.parsed, replace(options, label=joined.column), joined.account
+
+
+def _about_join(account: JoinAccount | None, ingested: Ingested) -> list[str]:
+    if account is None:
+        return []
+    refused = account.refused_after(ingested.report.rows_kept)
+    return [f"{account.sentence()}.", *refused, *account.details()]
 
 
 def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
