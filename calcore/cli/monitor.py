@@ -7,14 +7,17 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import click
+import numpy as np
 from click.core import ParameterSource
 
+from calcore import wording
 from calcore.audit import TOLERANCE
 from calcore.cli import output
 from calcore.cli.exits import CANNOT_TELL, GOOD, WRONG
 from calcore.cli.fetched import fetched, is_address
 from calcore.cli.file_options import FileOptions, file_options, quiet_option
-from calcore.cli.opened import Opened, TimeOptions, open_file
+from calcore.cli.opened import Opened, open_file
+from calcore.cli.remembered import TimeOptions, kept_with, said, sound
 from calcore.cli.webhook import check_webhook, post
 from calcore.errors import InputError
 from calcore.monitoring import (
@@ -121,7 +124,7 @@ def monitor_command(
 ) -> None:
     """Append FILE (a path, or an address that begins with https://) to a watched stream, and print one JSON object.
 
-    What is not said of the plan is as the stream was kept so far. A file that was appended before changes nothing.
+    What is not said of the plan, and of the columns that were named before, is as the stream was kept so far. A file that was appended before changes nothing.
     Batches without labels are estimated, and measured once a later file brings the labels.
 
     Exit code 0: nothing to be alarmed about. 1: an alert that nobody has acknowledged. 2: usage, or input that cannot
@@ -138,7 +141,10 @@ def monitor_command(
         told("Reading", 0.0)
         source, filename = fetched(file) if is_address(file) else (file, None)
         options = replace(options, bins=plan.bins)
-        opened = open_file(source, options, plan.tolerance, TimeOptions(time, day_first), filename)
+        when, before_said = TimeOptions(time, day_first), sound(earlier.reading)
+        reading = kept_with(before_said, said(options, when))
+        opened = open_file(source, options, plan.tolerance, when, filename, before_said)
+        _check_time(opened, plan, earlier.plan is None)
         told("Measuring", 0.3)
         complete, plan = plan.complete, _measured_plan(plan, opened)
         before = usable(earlier, plan)
@@ -148,7 +154,7 @@ def monitor_command(
         plan = replace(plan, complete=complete)  # as it was said: the next file may have no random sample
         found = watch(joined(before, new), plan, without)
         told("Keeping", 0.9)
-        kept = record(store, earlier, opened.ingested, found, new, _meaning(opened))
+        kept = record(store, earlier, opened.ingested, found, new, _meaning(opened), reading=reading)
         done()
         notes = [
             *opened.ingested.report.warnings,
@@ -243,10 +249,24 @@ def _meaning(opened: Opened) -> dict[str, Any]:
     } | opened.measured.model.to_dict()
 
 
-def _without_place(rows: int) -> list[str]:
-    return (
-        [f"{rows:,} rows have no time or no value in the batch column: they are in no batch."] if rows else []
+def _check_time(opened: Opened, plan: Plan, new: bool) -> None:
+    """Raise InputError where batches of the calendar have no time to be made by; ``new``: other batches can be chosen."""
+    times = opened.ingested.columns.time
+    if plan.batching.by not in CALENDAR or (times is not None and not np.isnat(times).all()):
+        return
+    column = opened.ingested.roles.time
+    lacks = "none was found" if column is None else f'"{column}" holds no time'
+    otherwise = ", or add --by rows" if new else ""
+    raise InputError(
+        f"Batches by {plan.batching.by} need a time column, and {lacks}; name it with --time COLUMN{otherwise}."
     )
+
+
+def _without_place(rows: int) -> list[str]:
+    if not rows:
+        return []
+    have, they = ("has", "it is") if rows == 1 else ("have", "they are")
+    return [f"{wording.rows(rows)} {have} no time or no value in the batch column: {they} in no batch."]
 
 
 def _document(

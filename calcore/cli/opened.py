@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from calcore import ingest
 from calcore.cli.file_options import TIES, FileOptions
+from calcore.cli.remembered import TimeOptions, fitting
 from calcore.errors import InputError, NoLabels
 from calcore.evidence import Evidence
 from calcore.file_evidence import evidence_of, evidence_of_no_rows
-from calcore.ingest import Choices, Ingested, LabelMapping, Parsed, Question, Roles
+from calcore.ingest import Choices, Ingested, JoinAccount, LabelMapping, Parsed, Question, Roles
 from calcore.ingest.choices import tied_mapping
 from calcore.ingest.columns import Column
 from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled, tie_question
@@ -51,27 +53,26 @@ class Opened:
         return available(self.evidence)
 
 
-@dataclass(frozen=True)
-class TimeOptions:
-    """The time column that was named on the command line, and whether days come before months in it."""
-
-    column: str | None = None
-    day_first: bool | None = None
-
-
 def open_file(
     path: str | bytes,
     options: FileOptions,
     tolerance: float = Settings.tolerance,
     when: TimeOptions | None = None,
     filename: str | None = None,
+    remembered: Mapping[str, Any] | None = None,
 ) -> Opened:
     """Read ``path``, or the bytes of a file called ``filename``; ``when`` for commands that look at times.
+
+    ``remembered``: what was said of earlier files of the stream (see ``remembered.said``).
 
     Raises InputError, which names the option that answers where the user has to decide.
     """
     parsed = ingest.parse(path, filename, options.format)
-    parsed, options, notes = _with_late_labels(path, parsed, options)
+    said = options
+    missing: list[str] = []
+    if remembered and when is not None:
+        options, when, missing = fitting(remembered, parsed.columns, options, when)
+    parsed, options, account = _with_late_labels(path, parsed, options)
     roles = _roles(parsed.columns, options)
     choices = Choices(format=options.format, roles=roles, score_scale=options.scale)  # type: ignore[arg-type]
     if when is not None:
@@ -81,12 +82,13 @@ def open_file(
             )
         choices = replace(choices, day_first=when.day_first)
     if options.positive is not None:
-        choices = _with_positive(choices, parsed, options.positive)
+        choices = _with_positive(choices, parsed, options.positive, said.positive is not None)
     if options.ties is not None:
         choices = _with_ties(choices, parsed, TIES[options.ties])
     ingested = ingest.interpret(parsed, choices)
+    notes = [*missing, *_about_join(account, ingested)]
     notes += _answered(ingested, options, when is not None)
-    settings = _settings(ingested, options, tolerance, waiting=when is not None and options.label is None)
+    settings = _settings(ingested, options, tolerance, waiting=when is not None and said.label is None)
     if ingested.roles.audit is not None and not settings.audit_random:
         notes.append(_about_audit(ingested.roles.audit, options))
     smallest = smallest_share(settings, ingested.report.rows_kept)
@@ -116,12 +118,12 @@ def _without_labels(ingested: Ingested, settings: Settings, notes: list[str]) ->
 
 def _with_late_labels(
     path: str | bytes, scores: Parsed, options: FileOptions
-) -> tuple[Parsed, FileOptions, list[str]]:
+) -> tuple[Parsed, FileOptions, JoinAccount | None]:
     """The scores with the labels of --labels-file, whose column is the label from then on, and what became of them."""
     if options.labels_file is None:
         if options.id_column is not None or options.labels_id is not None:
             raise InputError("--id and --labels-id say how a --labels-file is joined; name that file too.")
-        return scores, options, []
+        return scores, options, None
     labels = ingest.parse(options.labels_file)
     label = options.label if options.label in labels.columns else None
     into = options.label if options.label in scores.columns else None
@@ -136,12 +138,14 @@ def _with_late_labels(
     except ingest.NotNamed as error:
         option = "--label" if error.what == "label" else "--id (and --labels-id)"
         raise InputError(f"{str(error).rstrip('.')}, with {option}.") from None
-    account = joined.account
-    return (
-        joined.parsed,
-        replace(options, label=joined.column),
-        [f"{account.sentence()}.", *account.details()],
-    )
+    return joined.parsed, replace(options, label=joined.column), joined.account
+
+
+def _about_join(account: JoinAccount | None, ingested: Ingested) -> list[str]:
+    if account is None:
+        return []
+    refused = account.refused_after(ingested.report.rows_kept)
+    return [f"{account.sentence()}.", *refused, *account.details()]
 
 
 def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
@@ -172,13 +176,16 @@ def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
     return Roles(**said, **single, groups=() if options.no_groups else options.group or groups)
 
 
-def _with_positive(choices: Choices, parsed: Parsed, positive: str) -> Choices:
+def _with_positive(choices: Choices, parsed: Parsed, positive: str, said: bool) -> Choices:
+    """``said``: for this file, so that it has to hold the value; else it was said of an earlier one."""
     roles = choices.roles or guess_roles(parsed.columns)
     mappings = {
-        role: _mapping(parsed.columns[name], label_text(positive))
+        role: _mapping(parsed.columns[name], label_text(positive), said)
         for role, name in (("label", roles.label), ("audit", roles.audit))
         if name is not None
     }
+    if not mappings and not said:
+        return choices
     if not mappings:
         raise InputError("--positive needs a label column, and none was found; name it with --label COLUMN.")
     if not any(mappings.values()):
@@ -190,10 +197,10 @@ def _with_positive(choices: Choices, parsed: Parsed, positive: str) -> Choices:
     return replace(choices, label_mapping=mappings.get("label"), audit_mapping=mappings.get("audit"))
 
 
-def _mapping(column: Column, positive: str) -> LabelMapping | None:
-    """The mapping in which ``positive`` is the positive value; None where the column does not hold it."""
+def _mapping(column: Column, positive: str, must_hold: bool) -> LabelMapping | None:
+    """The mapping in which ``positive`` is the positive value; None where the column ``must_hold`` it and does not."""
     counts = spelled(column.categories)
-    if positive not in counts:
+    if must_hold and positive not in counts:
         return None
     guess = guess_mapping(counts, column.name).mapping
     if guess is not None and guess.positive == (positive,):
