@@ -7,7 +7,7 @@ from enum import Enum
 
 from calcore import wording as w
 from calcore.audit import Audit, Gap, GroupFinding
-from calcore.calibrators import DEFAULT_NOISY
+from calcore.calibrators import DEFAULT_NOISY, REGISTRY
 from calcore.comparison import Comparison, Entry
 from calcore.ingest import IngestReport
 from calcore.metrics import Estimate
@@ -277,7 +277,7 @@ def advice(result: Comparison, audit: Audit) -> str:
         wrong = next(group.group for group in audit.groups if group.wrong)
         return (
             f"Leave the scores of everyone as they are: no calibrator is clearly better. The problem is {wrong}; "
-            "add WLMC to the comparison, which corrects subgroups."
+            f"{_about_subgroups(result, wrong)}"
         )
     if audit.level == "wrong":
         return (
@@ -285,6 +285,36 @@ def advice(result: Comparison, audit: Audit) -> str:
             "labels, or state how often labels are flipped."
         )
     return "Leave the scores as they are: no calibrator is clearly better."
+
+
+def _about_subgroups(result: Comparison, group: str) -> str:
+    """What calibrators that correct subgroups came to, and what to do about ``group`` then; else to try one."""
+    tried = [e for e in result.entries if e.name in REGISTRY and REGISTRY[e.name].needs_groups]
+    there = [entry for entry in tried if entry.missing is None]
+    if not tried:
+        return "add WLMC to the comparison, which corrects subgroups."
+    if not there:
+        return f"{tried[0].title}, which corrects subgroups, cannot be used here: {tried[0].missing}."
+    names = w.listed([entry.title for entry in there])
+    corrects = "corrects" if len(there) == 1 else "correct"
+    came = (
+        f"is no clear improvement on {w.rows(result.measured.n)}"
+        if len(there) == 1
+        else "are no clear improvement"
+    )
+    if all(_changes_nothing(entry, result) for entry in there):
+        came = "found nothing to correct"
+    return (
+        f"{names}, which {corrects} subgroups, {came}. Get more labelled rows of {group}, or look at Over time whether it "
+        "began lately."
+    )
+
+
+def _changes_nothing(entry: Entry, result: Comparison) -> bool:
+    scores = result.entry(result.reference).fit
+    return (
+        entry.fit is not None and scores is not None and bool((entry.fit.predicted == scores.predicted).all())
+    )
 
 
 PARAMETERS = {

@@ -16,6 +16,7 @@ from dashboard import wording as w
 FEWEST_TO_JUDGE = 30
 #: What an interval, or chance, may span at most for "no difference" to say anything.
 WIDE = 0.15
+GATED = "Gated-LWCal, a calibrator that trusts its map less the more labels contradict the scores,"
 #: Where flip rates come from, in words.
 ORIGINS = {
     "given": "the flip rates given",
@@ -39,11 +40,11 @@ def gate(audit: GateAudit, split: Contradictions, tolerance: float = TOLERANCE) 
             "wrong, or the scores are too sure. Check the least trusted labels first."
         )
     if audit.rho == 0:
-        back = "Gated-LWCal would use its map in full."
+        back = f"{GATED} would use its map in full."
     elif audit.rho < 1:
-        back = f"Gated-LWCal would go {w.rate(audit.rho)} of the way back to the raw score."
+        back = f"{GATED} would go {w.rate(audit.rho)} of the way back to the raw score."
     else:
-        back = "Gated-LWCal would leave the score as it is."
+        back = f"{GATED} would leave the score as it is."
     flips = split.with_flips
     if flips is not None and split.hides(tolerance) and not alarm:
         found += (
@@ -53,7 +54,13 @@ def gate(audit: GateAudit, split: Contradictions, tolerance: float = TOLERANCE) 
         return Verdict(Level.WATCH, f"{found} {back}", word="Wrong labels hidden by unsure scores")
     if not alarm:
         # an unsure model contradicts right labels too: that alone is no alarm
-        return Verdict(Level.GOOD, f"{found} {back}", word="No more contradictions than expected")
+        if split.excess <= 0:
+            return Verdict(Level.GOOD, f"{found} {back}", word="No more contradictions than expected")
+        why = (
+            "what chance would give" if not split.beyond_chance else f"the tolerance of {w.points(tolerance)}"
+        )
+        found += f" That is {w.points(split.excess)} more, within {why}."
+        return Verdict(Level.GOOD, f"{found} {back}", word="About as many contradictions as expected")
     level, word = {
         "LWCal": (Level.WATCH, "Some contradictions"),
         "Gated-LWCal": (Level.WATCH, "Many contradictions"),

@@ -7,27 +7,28 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import click
+import numpy as np
 from click.core import ParameterSource
 
+from calcore import wording
 from calcore.audit import TOLERANCE
 from calcore.cli import output
 from calcore.cli.exits import CANNOT_TELL, GOOD, WRONG
 from calcore.cli.fetched import fetched, is_address
 from calcore.cli.file_options import FileOptions, file_options, quiet_option
-from calcore.cli.opened import Opened, TimeOptions, open_file
+from calcore.cli.monitor_document import document as run_document
+from calcore.cli.opened import Opened, open_file
+from calcore.cli.remembered import TimeOptions, kept_with, said, sound
 from calcore.cli.webhook import check_webhook, post
 from calcore.errors import InputError
 from calcore.monitoring import (
-    BatchResult,
     FixedLimit,
     Plan,
-    Watch,
     batches_of_file,
     joined,
     parts,
     watch,
 )
-from calcore.monitoring.alerts import Alert
 from calcore.monitoring.batches import CALENDAR
 from calcore.monitoring.history import Recorded, agreed, earlier_runs, record, usable
 from calcore.monitoring.results import METRICS
@@ -121,7 +122,7 @@ def monitor_command(
 ) -> None:
     """Append FILE (a path, or an address that begins with https://) to a watched stream, and print one JSON object.
 
-    What is not said of the plan is as the stream was kept so far. A file that was appended before changes nothing.
+    What is not said of the plan, and of the columns that were named before, is as the stream was kept so far. A file that was appended before changes nothing.
     Batches without labels are estimated, and measured once a later file brings the labels.
 
     Exit code 0: nothing to be alarmed about. 1: an alert that nobody has acknowledged. 2: usage, or input that cannot
@@ -138,7 +139,10 @@ def monitor_command(
         told("Reading", 0.0)
         source, filename = fetched(file) if is_address(file) else (file, None)
         options = replace(options, bins=plan.bins)
-        opened = open_file(source, options, plan.tolerance, TimeOptions(time, day_first), filename)
+        when, before_said = TimeOptions(time, day_first), sound(earlier.reading)
+        reading = kept_with(before_said, said(options, when))
+        opened = open_file(source, options, plan.tolerance, when, filename, before_said)
+        _check_time(opened, plan, earlier.plan is None)
         told("Measuring", 0.3)
         complete, plan = plan.complete, _measured_plan(plan, opened)
         before = usable(earlier, plan)
@@ -148,7 +152,7 @@ def monitor_command(
         plan = replace(plan, complete=complete)  # as it was said: the next file may have no random sample
         found = watch(joined(before, new), plan, without)
         told("Keeping", 0.9)
-        kept = record(store, earlier, opened.ingested, found, new, _meaning(opened))
+        kept = record(store, earlier, opened.ingested, found, new, _meaning(opened), reading=reading)
         done()
         notes = [
             *opened.ingested.report.warnings,
@@ -157,7 +161,7 @@ def monitor_command(
             *_without_place(without),
         ]
     code = WRONG if kept.open else GOOD if any(one.measured for one in found.results) else CANNOT_TELL
-    document = _document(opened, name, found, new, kept, notes, code)
+    document = run_document(opened, name, found, new, kept, notes, code)
     try:
         click.echo(output.json_text(document))
     finally:  # the next run will not call these alerts new, so they are posted even where nobody reads stdout
@@ -243,59 +247,21 @@ def _meaning(opened: Opened) -> dict[str, Any]:
     } | opened.measured.model.to_dict()
 
 
-def _without_place(rows: int) -> list[str]:
-    return (
-        [f"{rows:,} rows have no time or no value in the batch column: they are in no batch."] if rows else []
+def _check_time(opened: Opened, plan: Plan, new: bool) -> None:
+    """Raise InputError where batches of the calendar have no time to be made by; ``new``: other batches can be chosen."""
+    times = opened.ingested.columns.time
+    if plan.batching.by not in CALENDAR or (times is not None and not np.isnat(times).all()):
+        return
+    column = opened.ingested.roles.time
+    lacks = "none was found" if column is None else f'"{column}" holds no time'
+    otherwise = ", or add --by rows" if new else ""
+    raise InputError(
+        f"Batches by {plan.batching.by} need a time column, and {lacks}; name it with --time COLUMN{otherwise}."
     )
 
 
-def _document(
-    opened: Opened,
-    name: str,
-    found: Watch,
-    new: Sequence[BatchResult],
-    kept: Recorded,
-    notes: Sequence[str],
-    code: int,
-) -> dict[str, Any]:
-    """The run as plain values: ``batches`` are those of this file, ``alerts`` all open ones of the stream."""
-    keys = {one.key for one in new}
-    return {
-        "command": "monitor",
-        "stream": name,
-        "file": output.report(opened.ingested.report),
-        "repeated": kept.run.repeated,
-        "notes": list(notes),
-        "batches_kept": len(found.results),
-        "reference": None if found.reference is None else list(found.reference.labels),
-        "batches": [_batch(one) for one in found.results if one.key in keys],
-        "log_evidence": float(found.test.log_evidence[-1]) if len(found.results) else 0.0,
-        "threshold": found.test.threshold,
-        "alerts": [_alert(alert, alert in kept.new) for alert in kept.open],
-        "notices": [_alert(alert, True) for alert in kept.new if alert.severity == "notice"],
-        "exit_code": code,
-    }
-
-
-def _batch(one: BatchResult) -> dict[str, Any]:
-    return {
-        "key": one.key,
-        "label": one.label,
-        "start": one.start,
-        "end": one.end,
-        "rows": one.rows,
-        "labelled": one.labelled,
-        "kind": one.kind,
-        "reason": one.reason,
-        "basis": one.basis,
-        "metrics": {
-            metric: {"value": value.value, "interval": [value.low, value.high]}
-            for metric, value in one.values.items()
-        },
-        "noise_floor": one.noise_floor,
-        "noise_limit": one.noise_limit,
-    }
-
-
-def _alert(alert: Alert, new: bool) -> dict[str, Any]:
-    return asdict(alert) | {"new": new}
+def _without_place(rows: int) -> list[str]:
+    if not rows:
+        return []
+    have, they = ("has", "it is") if rows == 1 else ("have", "they are")
+    return [f"{wording.rows(rows)} {have} no time or no value in the batch column: {they} in no batch."]

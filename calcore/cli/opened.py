@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from calcore import ingest
 from calcore.cli.file_options import TIES, FileOptions
+from calcore.cli.label_options import with_positive, with_ties
+from calcore.cli.remembered import TimeOptions, fitting
 from calcore.errors import InputError, NoLabels
 from calcore.evidence import Evidence
 from calcore.file_evidence import evidence_of, evidence_of_no_rows
-from calcore.ingest import Choices, Ingested, LabelMapping, Parsed, Question, Roles
-from calcore.ingest.choices import tied_mapping
+from calcore.ingest import Choices, Ingested, JoinAccount, Parsed, Question, Roles
 from calcore.ingest.columns import Column
-from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled, tie_question
 from calcore.ingest.report import quote_list
 from calcore.ingest.roles import check_roles, guess_roles
 from calcore.meanings import MEANINGS, PARAMETER_WORDS, ROLE_WORDS, guessed_sources, source_values
@@ -23,7 +24,6 @@ from calcore.usual_calibrators import available
 from calcore.wording import short
 
 _PARAMETERS = ("prior", "rho0", "rho1", "theta1", "theta2", "r_min")
-_MOST_VALUES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,27 +51,26 @@ class Opened:
         return available(self.evidence)
 
 
-@dataclass(frozen=True)
-class TimeOptions:
-    """The time column that was named on the command line, and whether days come before months in it."""
-
-    column: str | None = None
-    day_first: bool | None = None
-
-
 def open_file(
     path: str | bytes,
     options: FileOptions,
     tolerance: float = Settings.tolerance,
     when: TimeOptions | None = None,
     filename: str | None = None,
+    remembered: Mapping[str, Any] | None = None,
 ) -> Opened:
     """Read ``path``, or the bytes of a file called ``filename``; ``when`` for commands that look at times.
+
+    ``remembered``: what was said of earlier files of the stream (see ``remembered.said``).
 
     Raises InputError, which names the option that answers where the user has to decide.
     """
     parsed = ingest.parse(path, filename, options.format)
-    parsed, options, notes = _with_late_labels(path, parsed, options)
+    said = options
+    missing: list[str] = []
+    if remembered and when is not None:
+        options, when, missing = fitting(remembered, parsed.columns, options, when)
+    parsed, options, account = _with_late_labels(path, parsed, options)
     roles = _roles(parsed.columns, options)
     choices = Choices(format=options.format, roles=roles, score_scale=options.scale)  # type: ignore[arg-type]
     if when is not None:
@@ -81,12 +80,13 @@ def open_file(
             )
         choices = replace(choices, day_first=when.day_first)
     if options.positive is not None:
-        choices = _with_positive(choices, parsed, options.positive)
+        choices = with_positive(choices, parsed, options.positive, said.positive is not None)
     if options.ties is not None:
-        choices = _with_ties(choices, parsed, TIES[options.ties])
+        choices = with_ties(choices, parsed, TIES[options.ties])
     ingested = ingest.interpret(parsed, choices)
+    notes = [*missing, *_about_join(account, ingested)]
     notes += _answered(ingested, options, when is not None)
-    settings = _settings(ingested, options, tolerance, waiting=when is not None and options.label is None)
+    settings = _settings(ingested, options, tolerance, waiting=when is not None and said.label is None)
     if ingested.roles.audit is not None and not settings.audit_random:
         notes.append(_about_audit(ingested.roles.audit, options))
     smallest = smallest_share(settings, ingested.report.rows_kept)
@@ -116,12 +116,12 @@ def _without_labels(ingested: Ingested, settings: Settings, notes: list[str]) ->
 
 def _with_late_labels(
     path: str | bytes, scores: Parsed, options: FileOptions
-) -> tuple[Parsed, FileOptions, list[str]]:
+) -> tuple[Parsed, FileOptions, JoinAccount | None]:
     """The scores with the labels of --labels-file, whose column is the label from then on, and what became of them."""
     if options.labels_file is None:
         if options.id_column is not None or options.labels_id is not None:
             raise InputError("--id and --labels-id say how a --labels-file is joined; name that file too.")
-        return scores, options, []
+        return scores, options, None
     labels = ingest.parse(options.labels_file)
     label = options.label if options.label in labels.columns else None
     into = options.label if options.label in scores.columns else None
@@ -136,12 +136,14 @@ def _with_late_labels(
     except ingest.NotNamed as error:
         option = "--label" if error.what == "label" else "--id (and --labels-id)"
         raise InputError(f"{str(error).rstrip('.')}, with {option}.") from None
-    account = joined.account
-    return (
-        joined.parsed,
-        replace(options, label=joined.column),
-        [f"{account.sentence()}.", *account.details()],
-    )
+    return joined.parsed, replace(options, label=joined.column), joined.account
+
+
+def _about_join(account: JoinAccount | None, ingested: Ingested) -> list[str]:
+    if account is None:
+        return []
+    refused = account.refused_after(ingested.report.rows_kept)
+    return [f"{account.sentence()}.", *refused, *account.details()]
 
 
 def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
@@ -170,59 +172,6 @@ def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
             single[role] = getattr(again, role)
     groups = tuple(name for name in guessed.groups if name not in taken and name not in single.values())
     return Roles(**said, **single, groups=() if options.no_groups else options.group or groups)
-
-
-def _with_positive(choices: Choices, parsed: Parsed, positive: str) -> Choices:
-    roles = choices.roles or guess_roles(parsed.columns)
-    mappings = {
-        role: _mapping(parsed.columns[name], label_text(positive))
-        for role, name in (("label", roles.label), ("audit", roles.audit))
-        if name is not None
-    }
-    if not mappings:
-        raise InputError("--positive needs a label column, and none was found; name it with --label COLUMN.")
-    if not any(mappings.values()):
-        column = parsed.columns[roles.label or roles.audit or ""]
-        raise InputError(
-            f'--positive "{positive}" is no value of "{column.name}", which holds '
-            f"{quote_list(list(spelled(column.categories)))}; give one of them."
-        )
-    return replace(choices, label_mapping=mappings.get("label"), audit_mapping=mappings.get("audit"))
-
-
-def _mapping(column: Column, positive: str) -> LabelMapping | None:
-    """The mapping in which ``positive`` is the positive value; None where the column does not hold it."""
-    counts = spelled(column.categories)
-    if positive not in counts:
-        return None
-    guess = guess_mapping(counts, column.name).mapping
-    if guess is not None and guess.positive == (positive,):
-        return guess
-    if len(counts) > _MOST_VALUES:
-        raise InputError(
-            f'"{column.name}" holds {len(counts):,} different values, too many for labels; name another.'
-        )
-    others = tuple(value for value in counts if value != positive and value not in NO_LABEL)
-    return LabelMapping((positive,), others, tuple(value for value in counts if value in NO_LABEL))
-
-
-def _with_ties(choices: Choices, parsed: Parsed, option: str) -> Choices:
-    roles = choices.roles or guess_roles(parsed.columns)
-
-    def counted(name: str | None, chosen: LabelMapping | None) -> LabelMapping | None:
-        if name is None:
-            return chosen
-        counts = spelled(parsed.columns[name].categories)
-        mapping = chosen or guess_mapping(counts, name).mapping
-        if mapping is None or tie_question(counts, name, mapping) is None:
-            return chosen
-        return tied_mapping(mapping, option)
-
-    return replace(
-        choices,
-        label_mapping=counted(roles.label, choices.label_mapping),
-        audit_mapping=counted(roles.audit, choices.audit_mapping),
-    )
 
 
 def _with_time(roles: Roles, parsed: Parsed, column: str) -> Roles:

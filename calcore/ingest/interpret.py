@@ -15,7 +15,7 @@ from calcore.subgroups import MISSING
 from .choices import Choices, LabelMapping, Roles, tied_option
 from .columns import Column, Columns
 from .groups import too_many_question
-from .labels import tied_rows
+from .labels import put_together, spelled, tied_rows
 from .parsed import Parsed
 from .readers import (
     Reading,
@@ -82,6 +82,11 @@ def interpret(parsed: Parsed, choices: Choices | None = None) -> Ingested:
     weight = read_weight(reading, by_role.get("weight"))
     label, mapping = read_label(reading, by_role.get("label"), choices.label_mapping, None)
     audit, audit_mapping = read_label(reading, by_role.get("audit"), choices.audit_mapping, mapping)
+    if choices.classes is None:  # one class against the rest puts the rest together by intention
+        for role, chosen in (("label", mapping), ("audit", audit_mapping)):
+            if chosen is not None:
+                column = by_role[role]
+                reading.warnings += put_together(spelled(column.categories), column.name, chosen)
     confidence = read_confidence(reading, by_role.get("confidence"))
     source = read_source(reading, by_role.get("source"))
     time, date_range = read_time(reading, by_role.get("time"), choices.day_first)

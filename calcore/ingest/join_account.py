@@ -75,6 +75,16 @@ class JoinAccount:
         )  # fmt: skip
         return tuple(sentence for there, sentence in said if there)
 
+    def refused_after(self, rows_kept: int) -> tuple[str, ...]:
+        """That the counts are of rows some of which were refused afterwards, where ``rows_kept`` are left."""
+        refused = self.rows - rows_kept
+        if refused <= 0:
+            return ()
+        were = "was" if refused == 1 else "were"
+        return (
+            f"These counts are of all {_rows(self.rows)} of {self.scores}; {refused:,} {were} refused afterwards.",
+        )
+
 
 def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calcore.wording import listed, rows, short
+
 from .choices import MINUS_ONE_OPTIONS, TIE, TIE_OPTIONS, LabelMapping, Question, tied_mapping, tied_option
 from .columns import Categories
 from .report import quote_list
@@ -43,6 +45,11 @@ _PAIRS = (
     ("sick", "healthy"), ("on", "off"), ("high", "low"),
     ("hit", "miss"), ("clicked", "not clicked"), ("present", "absent"),
 )  # fmt: skip
+#: Usual spellings of one answer: several of them on one side are no surprise.
+_SPELLINGS = (
+    frozenset(["1", "true", "t", "yes", "y", "positive", "pos", "+", "ja", "si", "sí", "oui"]),
+    frozenset(["0", "-1", "false", "f", "no", "n", "negative", "neg", "-", "nein", "non"]),
+)
 _MANY = 20
 _RARE = 0.2
 
@@ -164,6 +171,26 @@ def _unknown(known: dict[str, int], column: str) -> LabelGuess:
     sentence = f'"{column}" holds {quote_list(values, _MANY)}: which one is positive?'
     question = Question("positive_label", column, sentence, tuple(values), None)
     return LabelGuess(None, question, problem=f"{sentence} Say so first.")
+
+
+def put_together(counts: dict[str, int], column: str, mapping: LabelMapping) -> list[str]:
+    """A sentence for each side on which different values of the column count as one, e.g. maybe as no."""
+    found = []
+    for side, values in (("positive", mapping.positive), ("negative", mapping.negative)):
+        there = sorted(
+            (v for v in counts if v in values and v != TIE and counts[v]), key=lambda v: -counts[v]
+        )
+        usual = next((set(there) & words for words in _SPELLINGS if set(there) & words), set())
+        opposite = mapping.negative if side == "positive" else mapping.positive
+        usual = usual or {v for v in there if any({v, o} == set(pair) for pair in _PAIRS for o in opposite)}
+        main = [v for v in there if v in usual] or there[:1]
+        others = [v for v in there if v not in main]
+        if others:
+            shown = [f"{short(v)} ({rows(counts[v])})" for v in others]
+            verb = "counts" if len(others) == 1 else "count"
+            beside = listed([short(v) for v in main])
+            found.append(f'"{column}": {listed(shown)} {verb} as {side}, beside {beside}.')
+    return found
 
 
 def _numeric_first(value: str) -> tuple[int, float, str]:

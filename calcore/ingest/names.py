@@ -38,6 +38,12 @@ WEIGHT = _set("weight weights sample_weight sample_weights w wt sampling_weight 
 UNIT = _set("unit units id ids pair cluster subject patient customer user account household uid")
 TIME = _set("timestamp time date datetime ts dt day month year week scored_at created_at")
 TIME_WORDS = _set("timestamp date datetime time")
+DATE_ENDINGS = _set("on at date time")
+DATE_WORDS = _set("date timestamp created applied opened")
+OTHER_DATES = _set(
+    "birth born dob birthday birthdate expiry expires expiration due maturity until end ends ended closed"
+)
+"""Dates that a row may hold beside the one it was scored on."""
 OUTPUT_WORDS = _set("pred predicted prediction predictions yhat")
 
 
@@ -45,6 +51,12 @@ def words(name: str) -> list[str]:
     """A column name as lower-case words: ".pred_good" -> pred, good; "probSaps" -> prob, saps."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     return [w for w in re.split(r"[^a-z0-9]+|(?<=[a-z])(?=\d)", spaced.lower()) if w]
+
+
+def hints_at_date(name: str) -> bool:
+    """Whether a column is called as columns of dates often are, and others too: applied_on, created, date_opened."""
+    parts = words(name)
+    return bool(set(parts) & DATE_WORDS) or (len(parts) > 1 and parts[-1] in DATE_ENDINGS)
 
 
 def _normal(name: str) -> str:

@@ -15,7 +15,7 @@ from .columns import Column
 from .groups import GROUP_LIMIT
 from .labels import apply_mapping, guess_mapping, spelled
 from .report import quote_list
-from .times import looks_like_time
+from .times import dates_in, looks_like_time
 
 _NUMBER_GROUP_LIMIT = 20
 
@@ -81,7 +81,7 @@ def many_valued(columns: Mapping[str, Column], roles: Roles) -> list[str]:
         name
         for name, column in columns.items()
         if column.is_text and roles.role_of(name) is None and column.distinct > GROUP_LIMIT
-        and not _mostly_numbers(column) and not is_identifier(name)
+        and not _mostly_numbers(column) and not is_identifier(name) and dates_in(column) is None
     ]  # fmt: skip
 
 
@@ -233,7 +233,14 @@ def _time_points(name: str, column: Column) -> float:
     named = 100.0 if names.is_known(name, names.TIME) else 50.0 * bool(
         set(names.words(name)) & names.TIME_WORDS or names.words(name)[-1:] == ["at"]
     )  # fmt: skip
-    return named if named and looks_like_time(column) else 0
+    if named and looks_like_time(column):
+        return named
+    dates = dates_in(column)
+    if dates is None or set(names.words(name)) & names.OTHER_DATES:
+        return 0
+    if names.hints_at_date(name):
+        return 45.0
+    return 20.0 if dates == "settled" else 0
 
 
 def is_identifier(name: str) -> bool:
@@ -252,7 +259,7 @@ def _is_group(name: str, column: Column) -> bool:
     if column.is_boolean:
         return True
     if column.is_text and not _mostly_numbers(column):
-        return column.distinct <= GROUP_LIMIT and _repeats(column)
+        return column.distinct <= GROUP_LIMIT and _repeats(column) and dates_in(column) is None
     if column.distinct > _NUMBER_GROUP_LIMIT:
         return False
     values = column.sample.numbers.values

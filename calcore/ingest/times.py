@@ -12,6 +12,13 @@ from .columns import Column
 
 ORDERS = ("day first", "month first")
 _PARTS = r"^(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[ T,]+(.*))?$"
+#: Whole dates, with a year of four digits: neither 2024-Q1, nor 2024-03, nor version 1.2.34.
+_WHOLE_DATE = (
+    r"^(?:\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{4}"
+    r"|\d{1,2}[ .-]+[A-Za-z]{3,9}[ ,.-]+\d{4}|[A-Za-z]{3,9}[ .]+\d{1,2}[ ,]+\d{4})"
+    r"(?:[ T,]+\d{1,2}:\d{2}.*)?$"
+)
+_NEARLY_ALL = 0.95
 _EPOCHS = (
     ("epoch seconds", 1.0),
     ("epoch milliseconds", 1e3),
@@ -66,6 +73,27 @@ def looks_like_time(column: Column) -> bool:
     return times.values is None or (filled > 0 and bool((~np.isnat(times.values)).sum() > 0.5 * filled))
 
 
+def dates_in(column: Column) -> str | None:
+    """Whether nearly all filled cells of a sample of texts are whole dates: "settled", "order open", or None.
+
+    "order open": day and month could be either. Numbers are never taken for dates here: they could be ids, or years.
+    """
+    sample = column.sample
+    if not sample.is_text:
+        return None
+    categories = sample.categories
+    texts, counts = pd.Series(categories.values, dtype="str"), categories.counts()
+    total = int(counts.sum())
+    for some in (slice(20), slice(None)):  # most columns of texts are told by their first values
+        like = texts[some].str.match(_WHOLE_DATE).to_numpy(bool)
+        if not total or counts[some][like].sum() < _NEARLY_ALL * counts[some].sum():
+            return None
+    parsed, _, _ = _from_texts(texts, column.name, None)
+    if parsed is None:
+        return "order open"
+    return "settled" if counts[~np.isnat(parsed)].sum() >= _NEARLY_ALL * total else None
+
+
 def _from_numbers(values: np.ndarray, blank: np.ndarray) -> Times:
     middle = float(np.nanmedian(np.abs(values)))
     whole = np.nanmax(np.abs(values - np.round(values)), initial=0.0) == 0
@@ -104,7 +132,9 @@ def _from_texts(
             return None, question, reason
         day, month = (first, second) if order else (second, first)
         out[numeric] = _assemble(parts[numeric], day, month)
-        reason = f"time is not a date with the {ORDERS[0 if order else 1]}"
+        wrong = np.isnat(out[numeric])
+        if wrong.any() and not np.isnat(_assemble(parts[numeric][wrong], month[wrong], day[wrong])).all():
+            reason = f"time is not a date with the {ORDERS[0 if order else 1]}"
     else:
         question = None
     rest = ~numeric

@@ -55,7 +55,10 @@ def calibration_alerts(
 ) -> list[Alert]:
     """What the test of "calibrated within tolerance" found."""
     within = f"not calibrated within {w.points(tolerance)}"
-    made = [_alert("calibration", one, f"{within}{_since(one)}: {off(one)}.", found) for one in found]
+    made = [
+        _alert("calibration", one, f"{within}{_since(one)}: {off(one)}.", found)
+        for one in _worst_first(found)
+    ]
     return made or _unexplained("calibration", results, test, within)
 
 
@@ -75,7 +78,7 @@ def change_alerts(
     known = {one.group for one in told if one.since > last}
     what = "unlike the reference period"
     made = []
-    for one in found:
+    for one in _worst_first(found):
         if one.group not in known:
             alert = _alert("change", one, f"{what}{_since(one)}: {off(one)}.", found)
             small = abs(one.size.value) <= tolerance
@@ -83,12 +86,18 @@ def change_alerts(
     return made or ([] if found or told else _unexplained("change", results, test, what))
 
 
+def _worst_first(found: Sequence[Finding]) -> list[Finding]:
+    """Everyone first, then subgroups by how far they are off."""
+    return sorted(found, key=lambda one: (one.group is not None, -abs(one.size.value) if one.group else 0.0))
+
+
 def _alert(kind: str, one: Finding, text: str, found: Sequence[Finding]) -> Alert:
     sentence = f"{one.group} is {text}" if one.group is not None else f"{text[:1].upper()}{text[1:]}"
     if one.alarm != one.since:
         sentence += f" Noticed at {one.alarm_label}."
     if one.group is None:
-        sentence += _first(one, [other for other in found if other.group is not None])
+        groups = [other for other in found if other.group is not None]
+        sentence += _first(one, groups) + _most(one, groups)
     key = f"{kind}:{one.group or ''}:{one.alarm_key}"
     return Alert(
         key, kind, "notice" if one.over else "alert", one.alarm_key, one.since_label, one.group, sentence
@@ -114,6 +123,27 @@ def _first(overall: Finding, groups: Sequence[Finding]) -> str:
     names = [one.group or "" for one in earlier if one.since == start]
     label = next(one.since_label for one in earlier if one.since == start)
     return f" It shows first in {w.listed(names)} (since {label})."
+
+
+#: A subgroup is named as where it is worst if its gap is so many times that of everyone.
+WORSE = 1.5
+
+
+def _most(overall: Finding, groups: Sequence[Finding]) -> str:
+    """The subgroup whose scores are off most in the same direction, and what is left without it."""
+    if overall.about_confidence or overall.over:
+        return ""
+    alike = [one for one in groups if one.pattern == overall.pattern and not one.over]
+    worst = max(alike, key=lambda one: one.size.value, default=None)
+    if worst is None or worst.size.value < WORSE * overall.size.value:
+        return ""
+    text = f" Most in {worst.group}: {w.points(worst.size.value)} {worst.pattern}"
+    whole = overall.high - overall.low >= 1
+    if whole and 0 < worst.share < 0.9 and worst.since == overall.since:
+        rest = (overall.size.value - worst.share * worst.size.value) / (1 - worst.share)
+        side = w.side(rest if overall.pattern == "too low" else -rest)
+        text += f"; all other rows together {w.points(rest)} {side}".rstrip()
+    return f"{text}."
 
 
 def _unexplained(kind: str, results: Sequence[BatchResult], test: SequentialTest, what: str) -> list[Alert]:

@@ -37,6 +37,8 @@ class Finding:
     size: Value
     before: Value
     rows: int
+    #: The share of the rows that the subgroup holds; 1 overall.
+    share: float
     log_evidence: float
 
     @property
@@ -78,6 +80,7 @@ def _finding(change: Change, results: Sequence[BatchResult]) -> Finding:
         size=_pooled(change, during),
         before=_pooled(change, before),
         rows=sum(_rows(change, one) for one in during),
+        share=_share(change, during),
         log_evidence=change.log_evidence,
     )
 
@@ -88,6 +91,17 @@ def _rows(change: Change, one: BatchResult) -> int:
     if change.bin is not None and one.bins is not None:
         return int(one.bins.rows[change.bin])
     return one.labelled
+
+
+def _share(change: Change, results: Sequence[BatchResult]) -> float:
+    """The mass of the subgroup over batches, each by its labelled rows."""
+    total = sum(one.labelled for one in results)
+    if change.group is None or not total:
+        return 1.0
+    held = sum(
+        one.labelled * group.mass for one in results for group in one.groups if group.name == change.group
+    )
+    return held / total
 
 
 def _pooled(change: Change, results: Sequence[BatchResult]) -> Value:

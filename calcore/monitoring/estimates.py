@@ -45,7 +45,7 @@ def estimated(
         "mean score": Value(float(share @ score)),
     }
     strange = float(mass[~known].sum())
-    reason = "no labels yet: estimated from the scores and the reference period"
+    reason = f"{result.reason}: estimated from the scores and the reference period"
     if strange > 0.005:
         reason += (
             f"; {100 * strange:.0f} % of the scores lie where the reference has none, and are taken as right"

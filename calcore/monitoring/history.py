@@ -30,6 +30,11 @@ class Earlier:
     plan: Plan | None
     last: kept.Run | None
 
+    @property
+    def reading(self) -> Any:
+        """How the columns of the last file were named, as it was kept; None where nothing was said."""
+        return None if self.last is None else self.last.settings.get("reading")
+
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
@@ -85,10 +90,12 @@ def record(
     new: Sequence[BatchResult],
     meaning: dict[str, Any],
     at: datetime | None = None,
+    *,
+    reading: dict[str, Any] | None = None,
 ) -> Recorded:
     """Keep a run: the fingerprint of its file, its ``new`` batches as they stand in ``found``, and all its alerts.
 
-    ``meaning`` says what the labels mean. A file that is measured again on the same plan changes nothing.
+    ``meaning`` says what the labels mean, ``reading`` how columns were named (None: as before). A file that is measured again on the same plan changes nothing.
     """
     stream, report = earlier.stream, ingested.report
     before = {alert.key for alert in store.alerts(stream)}
@@ -103,6 +110,9 @@ def record(
     mine = {id(one) for one in earlier.results}
     keys = {one.key for one in new}
     settings = {"plan": plan_to_document(found.plan), "labels": meaning}
+    reading = earlier.reading if reading is None else reading
+    if reading:
+        settings["reading"] = reading
     batches = [_record(one) for one in found.results if one.key in keys and id(one) not in mine]
     alerts = [_alert(alert) for alert in found.alerts]
     everything = [

@@ -22,6 +22,7 @@ from calcore.monitoring.reference import Reference, reference_of
 from calcore.monitoring.results import METRICS, BatchResult
 from calcore.monitoring.sequential import ALPHA, SequentialTest, sequential_test
 from calcore.validation import Floats, fraction, whole_number
+from calcore.wording import rows
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,9 @@ def measure_batches(
     of_entry = np.arange(len(evidence)) if evidence.row is None else evidence.row
     labelled = np.zeros(score.size, dtype=bool)
     labelled[of_entry] = True
-    made = split(plan.batching, score.size, time=time, column=column, counted=labelled, prefix=prefix)
+    # labels that are a random sample of the rows are all that will come: batches are as long as they need
+    counted = labelled if plan.complete == 0 else None
+    made = split(plan.batching, score.size, time=time, column=column, counted=counted, prefix=prefix)
     if plan.centre is None:
         first = made.batches[0].rows if len(made) else np.arange(score.size)
         mean = float(score[first].mean()) if first.size else 0.5
@@ -189,6 +192,9 @@ def _measured(
         return unmeasured(
             batch, labelled, "too few", f"{labelled:,} of at least {needed} rows with labels so far"
         )
+    if labelled < plan.batching.min_rows:
+        reason = f"labels of {rows(labelled)} so far, too few to measure"
+        return unmeasured(batch, labelled, "no labels", reason)
     present = np.unique(evidence.source[entries])
     if present.size < len(evidence.sources):
         missing = next(name for s, name in enumerate(evidence.sources) if s not in present)

@@ -16,6 +16,8 @@ from dashboard.charts.names import escaped
 
 USE, WATCH, CHECK = "use the map", "back off,<br>watch", "audit labels<br>first"
 MEASURED, EXPECTED = "measured", "expected if<br>labels were right"
+#: A rule of thumb of the paper, and no advice on these scores: the comparison gives that.
+PAPER = "The paper's recommendation at this gate"
 #: Heights on the unit axis: the names of the regions stand above, each marker on its own line.
 NAMES, MEASURED_AT, EXPECTED_AT = 0.7, 0.5, 0.17
 
@@ -115,7 +117,7 @@ def _alt(audit: GateAudit, center: float, width: float, title: str) -> str:
     return (
         f"{title}; {wording.rate(audit.expected_d)} would be expected if the labels were right. Below "
         f"{wording.rate(center)} the map is used, above {wording.rate(center + width)} labels come first. "
-        f"Recommended score: {audit.score}. {audit.action}"
+        f"{PAPER}, by the contradiction rate alone: {audit.score}. {audit.action}"
     )
 
 
@@ -126,7 +128,7 @@ def _table(audit: GateAudit, center: float, width: float) -> pd.DataFrame:
         ("Gate backed off (rho)", wording.rate(audit.rho)),
         ("The map is used below", wording.rate(center)),
         ("Labels are audited first above", wording.rate(center + width)),
-        ("Recommended score", audit.score),
-        ("Recommended action", audit.action),
+        (f"{PAPER}: score", audit.score),
+        (f"{PAPER}: action", audit.action),
     ]
     return pd.DataFrame(rows, columns=["What", "Value"])

@@ -26,7 +26,8 @@ def late_labels(state: AppState) -> None:
                 "the same ids; rows without a label stay unlabelled."
             )
         elif late.joined is not None:
-            _account(late)
+            assert state.ingested is not None
+            _account(late, state.ingested.report.rows_kept)
         else:
             st.caption(escape(f"{late.parsed.filename} is read. Say which columns belong together."))
         if late is not None:
@@ -53,11 +54,11 @@ def _drop(state: AppState) -> None:
     st.rerun()
 
 
-def _account(late: LateLabels) -> None:
+def _account(late: LateLabels, rows_kept: int) -> None:
     assert late.joined is not None
     account = late.joined.account
     st.markdown(f"{escape(account.sentence())}.")
-    for sentence in account.details():
+    for sentence in (*account.refused_after(rows_kept), *account.details()):
         st.caption(escape(sentence))
 
 

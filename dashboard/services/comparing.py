@@ -211,3 +211,8 @@ def exported_map(found: Analysis) -> CalibrationMap | None:
         return export_of(found, compared, name).map
     except InputError:  # another comparison, without that calibrator
         return None
+
+
+def map_file_name(calibrator: str, ending: str) -> str:
+    """The name of the file of a map, the same in every format: "platt_calibration.json"; a module can be imported."""
+    return f"{calibrator.lower()}_calibration.{ending}"

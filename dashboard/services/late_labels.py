@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from calcore import ingest
 from calcore.errors import InputError
-from calcore.ingest import Choices, JoinColumns, Parsed, Roles
-from dashboard.state import LateLabels, get_state
+from calcore.ingest import Choices, JoinColumns, LabelMapping, Parsed, Roles
+from calcore.ingest.labels import NO_LABEL, spelled
+from dashboard.state import AppState, LateLabels, get_state
 
 
 def load_labels(data: bytes, filename: str) -> None:
@@ -19,12 +20,13 @@ def load_labels(data: bytes, filename: str) -> None:
     assert state.parsed is not None
     scores = state.parsed if state.late is None else state.late.scores
     late = LateLabels(data, ingest.parse(data, filename), scores)
+    answered = _answered(state)
     if state.late is not None and state.late.joined is not None:
         forget_labels()
     get_state().late = late
     found = columns_to_join(late)
     if None not in (found.on, found.labels_on, found.label):
-        join(found)
+        join(found, answered)
 
 
 def columns_to_join(late: LateLabels) -> JoinColumns:
@@ -35,9 +37,13 @@ def columns_to_join(late: LateLabels) -> JoinColumns:
     return ingest.guess_join(late.scores, late.parsed)
 
 
-def join(by: JoinColumns) -> None:
-    """Join the labels by these columns. Raises InputError, state untouched."""
+def join(by: JoinColumns, answered: tuple[str, LabelMapping] | None = None) -> None:
+    """Join the labels by these columns. Raises InputError, state untouched.
+
+    ``answered``: the label column and what its values were said to mean before, where not as they are now.
+    """
     state = get_state()
+    answered = answered or _answered(state)
     late = state.late
     assert late is not None
     assert state.data is not None
@@ -45,7 +51,10 @@ def join(by: JoinColumns) -> None:
     assert late.joined is not None
     parsed, column = late.joined.parsed, late.joined.column
     choices = replace(
-        state.choices, roles=_roles(state.choices, parsed, column), label_mapping=None, classes=None
+        state.choices,
+        roles=_roles(state.choices, parsed, column),
+        label_mapping=_still_fitting(answered, parsed, column),
+        classes=None,
     )
     state.ingested = ingest.interpret(parsed, choices)
     state.parsed, state.choices, state.late = parsed, choices, late
@@ -88,6 +97,24 @@ def forget_labels() -> None:
     state.parsed = late.scores
     state.sample = state.corrections = None
     state.analysed = False
+
+
+def _answered(state: AppState) -> tuple[str, LabelMapping] | None:
+    """The label column and what was said that its values mean; None where nothing was."""
+    mapping = state.choices.label_mapping
+    label = None if state.ingested is None else state.ingested.roles.label
+    return None if mapping is None or label is None else (label, mapping)
+
+
+def _still_fitting(
+    answered: tuple[str, LabelMapping] | None, parsed: Parsed, column: str
+) -> LabelMapping | None:
+    """What was said of the labels, where the column is still called so and holds no value beside those."""
+    if answered is None or answered[0] != column:
+        return None
+    values = spelled(parsed.columns[column].categories)
+    known = all(answered[1].value_of(value) is not None or value in NO_LABEL for value in values)
+    return answered[1] if known else None
 
 
 def _roles(choices: Choices, parsed: Parsed, label: str) -> Roles | None:

@@ -26,6 +26,7 @@ from dashboard.components.page import (
 from dashboard.components.returned_lists import audit_sample
 from dashboard.components.text import escape
 from dashboard.services import Analysis
+from dashboard.services.comparing import map_file_name
 from dashboard.state import get_state
 
 
@@ -153,7 +154,7 @@ def finish(found: Analysis, result: Comparison, suggestion: str) -> None:
         left.download_button(
             f"Download the map of {entry.title}",
             exported.json,
-            file_name=f"{suggestion}.calibration.json",
+            file_name=map_file_name(suggestion, "json"),
             mime="application/json",
             on_click="ignore",
             type="primary",

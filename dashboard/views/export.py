@@ -13,7 +13,7 @@ from dashboard.components.report import report
 from dashboard.components.scored_rows import scored_rows
 from dashboard.components.text import escape
 from dashboard.services import Exported
-from dashboard.services.comparing import ExportedFile
+from dashboard.services.comparing import ExportedFile, map_file_name
 from dashboard.state import get_state
 
 SCIKIT_LEARN = """\
@@ -76,28 +76,27 @@ def page() -> None:
             with st.expander(title, icon=":material/code:"):
                 st.code(data[:20_000], language=one.lower())
     with st.expander("In scikit-learn", icon=":material/code:"):
-        st.code(SCIKIT_LEARN.format(file=f"{name}.calibration.json"), language="python")
+        st.code(SCIKIT_LEARN.format(file=map_file_name(name, "json")), language="python")
 
 
 def formats(exported: Exported, name: str) -> None:
     """The downloads; an export that differs from its map cannot be taken, and one that cannot be says why."""
-    stem = name.lower()
     first, second, third = st.columns(3)
     with first:
         offer(
             exported.file("JSON"),
             "Map as JSON",
-            f"{name}.calibration.json",
+            map_file_name(name, "json"),
             "application/json",
             "data_object",
         )
     with second:
-        offer(exported.file("Python"), "Python module", f"{stem}_calibration.py", "text/x-python", "code")
+        offer(exported.file("Python"), "Python module", map_file_name(name, "py"), "text/x-python", "code")
     with third:
         offer(
-            exported.file("SQL"), "SQL expression", f"{stem}_calibration.sql", "application/sql", "database"
+            exported.file("SQL"), "SQL expression", map_file_name(name, "sql"), "application/sql", "database"
         )
-    offer(exported.file("ONNX"), "ONNX model", f"{stem}_calibration.onnx", "application/octet-stream", "hub")
+    offer(exported.file("ONNX"), "ONNX model", map_file_name(name, "onnx"), "application/octet-stream", "hub")
 
 
 def offer(one: ExportedFile, label: str, file_name: str, mime: str, icon: str) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from calcore import verdicts
 from calcore.audit import audit
-from calcore.calibrators import Identity, Isotonic, Platt
+from calcore.calibrators import WLMC, Identity, Isotonic, Platt
 from calcore.comparison import compare
+from calcore.comparison_table import comparison_table
 from calcore.observation import Clean, Noisy
 from calcore.verdicts import Level
 
@@ -96,3 +97,40 @@ def test_a_calibrator_that_helps_is_suggested_over_the_score():
     score, label, _ = drawn(5000, distort=lambda s: s**3)
     result = compare(Clean().evidence(score, label), [Identity(), Isotonic()], harm_draws=2)
     assert verdicts.suggested(result) == "Isotonic"
+
+
+def one_small_subgroup_off():
+    rng = np.random.default_rng(3)
+    score, small = rng.uniform(0.2, 0.8, 6_000), rng.random(6_000) < 0.06
+    label = rng.random(6_000) < score + 0.2 * small
+    return Clean().evidence(score, label, groups=np.column_stack([small, ~small]))
+
+
+@pytest.mark.parametrize(
+    ("tried", "said"),
+    [
+        (Platt(), "add WLMC to the comparison, which corrects subgroups."),
+        (WLMC(rounds=1, eta=1e-4), "WLMC, which corrects subgroups, is no clear improvement on 6,000 rows."),
+        (WLMC(alpha=0.5), "WLMC, which corrects subgroups, found nothing to correct."),
+    ],
+)
+def test_what_subgroup_calibrators_came_to_is_said_instead_of_to_try_them(tried, said):
+    evidence = one_small_subgroup_off()
+    found = audit(evidence)
+    assert found.level == "subgroup"
+    result = compare(evidence, [Identity(), tried], harm_draws=0)
+    assert verdicts.suggested(result) == "Identity"
+    advice = verdicts.advice(result, found)
+    assert said in advice
+    if isinstance(tried, WLMC):
+        assert "Get more labelled rows of group 0, or look at Over time whether it began lately." in advice
+
+
+def test_the_change_of_the_auc_is_that_of_the_aucs_beside_it():
+    score, label, _ = drawn(1500, distort=lambda s: s**2)
+    table = comparison_table(compare(Clean().evidence(score, label), [Identity(), Isotonic()], harm_draws=0))
+    auc = {row["Calibrator"]: float(row["AUC"].split()[0]) for _, row in table.iterrows()}
+    change = table.set_index("Calibrator")["AUC change"]
+    assert float(change["Isotonic"]) == pytest.approx(auc["Isotonic"] - auc["No change"], abs=0.0011)
+    assert float(change["Isotonic"]) < 0
+    assert float(change["No change"]) == 0

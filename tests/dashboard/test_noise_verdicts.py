@@ -152,3 +152,19 @@ def test_a_share_whose_error_is_not_known_is_no_verdict():
     verdict = noise_verdicts.prevalence(found)
     assert verdict.level is Level.UNKNOWN
     assert "not known" in verdict.sentence
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_no_alarm_is_not_called_fewer_where_it_is_more(seed):
+    score, label = drawn(seed=seed, rho0=0.005, rho1=0.005)
+    evidence = Noisy().evidence(score, label)
+    split = contradictions(evidence)
+    verdict = noise_verdicts.gate(GatedLWCal().fit(evidence).audit_, split, 0.02)
+    assert verdict.level is Level.GOOD
+    if split.excess > 0:
+        assert verdict.title == "About as many contradictions as expected"
+        within = "the tolerance of 2\u00a0points" if split.beyond_chance else "what chance would give"
+        assert f" more, within {within}." in verdict.sentence
+    else:
+        assert verdict.title == "No more contradictions than expected"
+    assert "a calibrator that trusts its map less the more labels contradict the scores" in verdict.sentence

@@ -122,6 +122,7 @@ def test_another_unit_gives_other_batches(app):
     assert set(app.dataframe[0].value["Batch"]) == {"north", "south"}
 
 
+@pytest.mark.slow
 def test_too_many_batches_get_a_sentence(app):
     opened(app, stream_bytes(12, 250))
     of_file(app, "selectbox", "batches-by").set_value("column").run()

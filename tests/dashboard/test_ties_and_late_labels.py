@@ -130,3 +130,30 @@ def test_names_of_ids_and_files_are_shown_as_typed(app):
     assert r"\*labels\*.csv gave 2 of 2 rows a label" in raw
     assert r"\$x\$ id" in raw
     assert ingest.interpret(state_of(app).parsed).columns.label.tolist() == [1, 0]
+
+
+def partly_labelled(n=300):
+    """Scores some of which have an outcome, three outcomes in all, and a file with outcomes of the others."""
+    cells = [line.split(",") for line in csv_bytes(n).decode().splitlines()[1:]]
+    words = ["paid" if y == "0" else "lost" for _, y, _ in cells]
+    words[3] = "maybe"
+    rows = (f"r{i},{'' if i == 7 else s},{words[i] if i % 2 else ''}" for i, (s, _, _) in enumerate(cells))
+    later = "\n".join(["id,outcome", *(f"r{i},{words[i]}" for i in range(0, n, 2))])
+    return "\n".join(["id,score,outcome", *rows]).encode(), later.encode()
+
+
+def test_what_labels_mean_is_not_asked_again_when_more_of_them_come(app):
+    scores, labels = partly_labelled()
+    upload(app, scores)
+    of_file(app, "radio", "question").set_value("lost").run()
+    assert '"outcome": maybe (1 row) counts as negative, beside paid.' in said_by(app)
+    bring(app, labels)
+    assert not app.exception
+    assert "gave 150 of 300 rows a label" in said_by(app)
+    assert "These counts are of all 300 rows of scores.csv; 1 was refused afterwards." in said_by(app)
+    assert "which one is positive" not in said_by(app)
+    found = state_of(app).ingested
+    assert found.report.label_mapping.positive == ("lost",)
+    assert np.isfinite(found.columns.label).all()
+    bring(app, labels.replace(b"lost", b"gone"), "other.csv")
+    assert "which one is positive" in said_by(app), "a value that nobody spoke of"

@@ -369,14 +369,12 @@ def test_no_row_is_tested_in_two_batches(store, file):
     assert ["overlaps in time" in one["reason"] for one in window["batches"]] == [True, True, False, False]
 
 
-def test_batches_that_were_joined_for_want_of_labels_come_apart(weeks, store):
+def test_a_few_early_labels_keep_no_batch_from_being_measured_later(weeks, store):
     label = weekly(20, 400, off=broken).label.astype("object")
     few = label.where(np.arange(len(label)) % 8 == 0, "")
-    early = monitored(weeks(0, 4, label=few), "--store", store, "--by", "week", expect=0)
-    assert [(one["label"], one["rows"]) for one in early["batches"]] == [
-        ("2024-W01\u20132024-W02", 800),
-        ("2024-W03\u20132024-W04", 800),
-    ]
+    early = monitored(weeks(0, 4, label=few), "--store", store, "--by", "week", expect=3)
+    assert [(one["rows"], one["labelled"]) for one in early["batches"]] == [(400, 50)] * 4
+    assert "too few to measure" in early["batches"][0]["reason"]
     late = monitored(weeks(0, 4), "--store", store, expect=0)
     assert [(one["label"], one["rows"]) for one in late["batches"]] == [
         (f"2024-W0{w}", 400) for w in (1, 2, 3, 4)
@@ -407,3 +405,64 @@ def test_what_comes_back_after_it_was_over_is_a_new_alert(store, file, server):
     assert again["key"] != first[0]["key"]
     assert again["since"] in ("2024-W22", "2024-W23", "2024-W24")
     assert len(asked) == 2
+
+
+@pytest.fixture
+def lender(file):
+    """Writes weeks of a stream whose columns have names that nobody could guess, and dates in an open order."""
+    table = weekly(20, 400, off=broken)
+    table = pd.DataFrame(
+        {
+            "sum": table.score,
+            "seen": pd.to_datetime(table.time).dt.strftime("%d/%m/%Y"),
+            "zone": table.region,
+            "res": np.where(table.label == 1, "paid late", "in time"),
+        }
+    )
+
+    def write(first, last, drop=()):
+        part = table.iloc[first * 400 : last * 400].drop(columns=list(drop))
+        return file(part.to_csv(index=False), f"loans-{first}-{last}.csv")
+
+    return write
+
+
+NAMED = (
+    "--score", "sum", "--label", "res", "--positive", "paid late", "--time", "seen", "--day-first", "--group", "zone"
+)  # fmt: skip
+
+
+def test_what_was_named_once_is_remembered(lender, store):
+    first = monitored(lender(0, 8), "--store", store, "--by", "week", *NAMED, expect=0)
+    assert first["batches_kept"] == 8
+    second = monitored(lender(8, 12), "--store", store)
+    assert second["batches_kept"] == 12
+    assert {one["kind"] for one in second["batches"]} == {"measured"}
+    assert monitored(lender(8, 12), "--store", store)["repeated"]
+    waiting = monitored(lender(12, 14, drop=["res"]), "--store", store)
+    assert {one["kind"] for one in waiting["batches"]} == {"estimated"}
+    assert '"res", the label of earlier files, is not in this file.' in waiting["notes"]
+    third = monitored(lender(12, 16), "--store", store)  # it is still known after a file without it
+    assert {one["kind"] for one in third["batches"]} == {"measured"}
+
+
+def test_what_is_said_now_wins_over_what_is_remembered(lender, store):
+    monitored(lender(0, 8), "--store", store, "--by", "week", *NAMED)
+    other = monitored(lender(8, 10), "--store", store, "--positive", "in time")
+    assert other["batches"][0]["metrics"]["AUC"]["value"] < 0.5
+    kept = monitored(lender(10, 12), "--store", store)
+    assert kept["batches"][0]["metrics"]["AUC"]["value"] < 0.5
+
+
+def test_without_times_the_options_that_help_are_named(weeks, store):
+    result = run("monitor", weeks(0, 2, time="soon"), "--store", store, "--by", "month", code=2)
+    assert "--time COLUMN" in result.stderr
+    assert "--by rows" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_one_row_without_a_time_is_one_row(weeks, store, file):
+    table = pd.read_csv(weeks(0, 8), dtype=str)
+    table.loc[3, "time"] = ""
+    found = monitored(file(table.to_csv(index=False), "one.csv"), "--store", store, "--by", "week")
+    assert "1 row has no time or no value in the batch column: it is in no batch." in found["notes"]

@@ -7,7 +7,7 @@ import pytest
 
 from calcore import ingest
 from calcore.errors import InputError
-from calcore.ingest import Choices, Roles
+from calcore.ingest import Choices, LabelMapping, Roles
 
 
 def read(text: str, **choices):
@@ -302,3 +302,35 @@ def test_days_written_as_numbers_beyond_the_calendar_are_none():
     found = read(column_of("time", ["20240228"] * 5 + ["99991231"]))
     assert (found.columns.time == np.datetime64("2024-02-28")).all()
     assert [one.count for one in found.report.refused] == [1]
+
+
+LABELS = b"score,defaulted\n" + b"".join(
+    b"0.%d,%s\n" % (i % 9 + 1, [b"yes", b"no"][i % 2]) for i in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "mapping", "sentence"),
+    [
+        (
+            b"0.5,maybe\n",
+            (("yes",), ("no", "maybe")),
+            '"defaulted": maybe (1 row) counts as negative, beside no.',
+        ),
+        (
+            b"0.5,maybe\n0.4,maybe\n0.5,later\n",
+            (("yes",), ("maybe", "no", "later")),
+            '"defaulted": maybe (2 rows) and later (1 row) count as negative, beside no.',
+        ),
+        (
+            b"0.5,maybe\n",
+            (("yes", "maybe"), ("no",)),
+            '"defaulted": maybe (1 row) counts as positive, beside yes.',
+        ),
+        (b"0.5,0\n0.5,N\n", (("yes",), ("no", "0", "n")), None),
+        (b"", (("yes",), ("no", "maybe")), None),
+    ],
+)
+def test_values_that_count_as_one_are_named_unless_they_are_usual_spellings(more, mapping, sentence):
+    found = ingest.read(LABELS + more, "loans.csv", Choices(label_mapping=LabelMapping(*mapping)))
+    assert found.report.warnings == (() if sentence is None else (sentence,))

@@ -15,12 +15,17 @@ def measured(table, plan, kept=()):
     return results, plan
 
 
-def test_batches_joined_for_want_of_labels_come_apart_when_the_labels_are_there():
+def test_batches_are_not_joined_for_want_of_labels_and_are_measured_when_they_come():
     table = weekly(9, 300)
     few = np.random.default_rng(0).random(len(table)) < 0.25
     early = table.assign(label=table.label.where((table.time < "2024-02-12") | few))
     first, plan = measured(early, Plan(Batching("week", min_rows=100)))
-    assert [(one.key, one.rows) for one in first[-2:]] == [("2024-W07", 600), ("2024-W09", 300)]
+    assert [(one.key, one.rows, one.kind) for one in first[-2:]] == [
+        ("2024-W08", 300, "estimated"),
+        ("2024-W09", 300, "estimated"),
+    ]
+    assert "labels of 7" in first[-1].reason
+    assert "too few to measure: estimated" in first[-1].reason
     second, _ = measured(table, plan, first)
     together = joined(first, second)
     assert [(one.key, one.rows) for one in together] == [(f"2024-W0{week}", 300) for week in range(1, 10)]

@@ -53,6 +53,18 @@ def test_the_alert_says_what_since_when_and_where_first():
     assert "Noticed at" in north or "since 2024-W11" in north
 
 
+def test_the_alert_says_where_it_is_worst_and_what_is_left_without_it():
+    def off(week, f, region):
+        return np.where((region == "north") & (week >= 8), 0.2, 0)
+
+    _, _, found = watched(weekly(20, off=off))
+    overall = next(alert for alert in found.alarming if alert.group is None)
+    # 30 % of the rows are 20 points off: 6 overall
+    assert "Most in region = north: 19\u00a0points too low; all other rows together" in overall.sentence
+    rest = overall.sentence.split("together ")[1]
+    assert float(rest.split("\u00a0")[0].replace("<", "")) < 1.5
+
+
 def test_a_stream_that_was_always_off_tells_what_changed_too():
     """Off by 5 points from the start; in week 15 it becomes 15: unlike the reference period, which the first hides."""
 
