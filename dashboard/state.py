@@ -55,8 +55,8 @@ class AppState:
     late: LateLabels | None = None
     analysed: bool = False
     latest_comparison: tuple[Any, ...] | None = None
-    #: What Over time showed last, and the file and settings that it was of.
-    latest_watch: tuple[tuple[Any, ...], Watch] | None = None
+    #: The file and settings that Over time showed last, what it showed, and the keys of alerts that were seen.
+    latest_watch: tuple[tuple[Any, ...], Watch, frozenset[str]] | None = None
     export_choice: str | None = None
     #: What the pages were looked at with, and the subgroups that the reliability page offers.
     looked: Looked = field(default_factory=Looked)

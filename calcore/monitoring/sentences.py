@@ -96,9 +96,8 @@ def _alarmed(alerts: Sequence[Alert], notes: tuple[str, ...]) -> Verdict:
 def _all_seen(watch: Watch, notes: tuple[str, ...]) -> Verdict:
     count = len(watch.alarming)
     what = "the one alert has" if count == 1 else f"all {w.count(count)} alerts have"
-    now = unusual_now(watch)
     sentence = f"Nothing new: {what} been acknowledged and {'is' if count == 1 else 'are'} listed under Seen."
-    return Verdict(Level.WATCH, f"{sentence} {now}".strip(), notes, word="Alert, seen")
+    return Verdict(Level.WATCH, sentence, notes, word="Alert, seen")
 
 
 def of_alert(alert: Alert) -> Verdict:
@@ -138,9 +137,12 @@ def _signed_points(gap: float) -> str:
     return f"{w.points(gap)} {'more' if gap > 0 else 'less'} frequent"
 
 
-def lately(watch: Watch) -> str:
-    """What a verdict over all rows together may hide: the first alert, or that the newest batch is unusual; else empty."""
-    return watch.alarming[0].sentence if watch.alarming else unusual_now(watch)
+def lately(watch: Watch, seen: Collection[str] = ()) -> str:
+    """What a verdict over all rows together may hide: the first alert that nobody has ``seen``, or an unusual newest batch."""
+    unseen = [one.sentence for one in watch.alarming if one.key not in seen]
+    if watch.alarming:  # after one, what is unusual is no news
+        return unseen[0] if unseen else ""
+    return unusual_now(watch)
 
 
 def batching_words(plan: Plan) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from calcore.monitoring import (
 from calcore.monitoring.alert_table import alert_table
 from calcore.monitoring.history import Earlier, agreed, usable
 from calcore.monitoring.mapped import batches_at_map
+from calcore.monitoring.sentences import lately
 from calcore.monitoring.series import GroupSeries, group_series
 from calcore.monitoring.suggest import suggested_batching
 from dashboard.services.memory import once
@@ -92,15 +93,21 @@ def watch_of(found: Analysis, plan: Plan, earlier: Earlier | None = None, kept: 
     return once(("watch", *found.key, found.settings.measure_on, plan, kept), compute)
 
 
-def remember_watch(found: Analysis, watched: Watch) -> None:
-    """Keep what Over time shows of the file: other pages and the report speak of it."""
-    get_state().latest_watch = (_judged(found), watched)
+def remember_watch(found: Analysis, watched: Watch, seen: Iterable[str] = ()) -> None:
+    """Keep what Over time shows of the file: other pages and the report speak of it, not of alerts that were ``seen``."""
+    get_state().latest_watch = (_judged(found), watched, frozenset(seen))
 
 
 def latest_watch(found: Analysis) -> Watch | None:
     """What Over time showed last of this file, on the same labels and judged by the same; None where it did not."""
     kept = get_state().latest_watch
     return kept[1] if kept is not None and kept[0] == _judged(found) else None
+
+
+def lately_of(found: Analysis) -> str:
+    """The first alert that nobody has seen, of what Over time showed last; empty where there is none."""
+    kept = get_state().latest_watch
+    return "" if kept is None or latest_watch(found) is None else lately(kept[1], kept[2])
 
 
 def _judged(found: Analysis) -> tuple[Any, ...]:

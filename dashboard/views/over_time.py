@@ -180,7 +180,7 @@ def page() -> None:
     except InputError as error:
         problem(error)
         return
-    services.remember_watch(found, watched)
+    services.remember_watch(found, watched, seen)
     with verdict_place:
         worry(watched, seen)
         if earlier is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from calcore import verdicts
-from calcore.monitoring.sentences import lately
 from dashboard import noise_verdicts, services
 from dashboard import wording as w
 from dashboard.charts.reliability import reliability_chart
@@ -47,8 +46,7 @@ def headline(found: Analysis) -> None:
 
 def over_time(found: Analysis) -> None:
     """A verdict over all rows may hide a break that began lately."""
-    watched = services.latest_watch(found)
-    said = "" if watched is None else lately(watched)
+    said = services.lately_of(found)
     if said:
         st.warning(f"**Over time.** {escape(said)}", icon=":material/timeline:")
     if said or found.ingested.columns.time is not None:

@@ -101,6 +101,8 @@ def test_an_acknowledged_alert_is_folded_away_and_says_who_has_seen_it(app, url)
     assert "since 2022\\-07" in folded.markdown[0].value or "since 2022-07" in folded.markdown[0].value
     assert folded.caption[0].value.replace("\\", "").startswith("Seen by Ada, ")
     assert folded.caption[0].value.replace("\\", "").endswith("UTC: retraining")
+    app.switch_page("views/overview.py").run()
+    assert not any("Over time" in box.value for box in app.warning)
 
 
 def test_a_live_map_is_noted_and_offered(app, url, few_calibrators):
