@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.components.over_time_controls import remember_controls
 from dashboard.components.saved_session import follow_link, notice
 from dashboard.components.sidebar import sidebar
 from dashboard.services import freeze_libraries
@@ -30,6 +31,7 @@ page = st.navigation(
 )
 follow_link()
 remember_looked()
+remember_controls()
 sidebar(page.url_path or "data")
 notice()
 page.run()

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calcore.ingest import Choices, Ingested, Joined, Parsed, Returned
+from calcore.monitoring import Watch
 from calcore.session import Link, Looked, Session
 from calcore.settings import Settings
 
@@ -54,10 +55,14 @@ class AppState:
     late: LateLabels | None = None
     analysed: bool = False
     latest_comparison: tuple[Any, ...] | None = None
+    #: What Over time showed last, and the file and settings that it was of.
+    latest_watch: tuple[tuple[Any, ...], Watch] | None = None
     export_choice: str | None = None
     #: What the pages were looked at with, and the subgroups that the reliability page offers.
     looked: Looked = field(default_factory=Looked)
     group_names: tuple[str, ...] = ()
+    #: Controls of Over time by the field of Looked that they set: the name in the widget's key, and what is usual.
+    over_time_widgets: dict[str, tuple[str, Any]] = field(default_factory=dict)
     #: A session file or a link that was opened before the file that it is for.
     waiting: Session | Link | None = None
     #: It was used for another file already: only its own is still waited for.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from calcore import wording as w
 from calcore.monitoring.alerts import Alert, number
+from calcore.monitoring.caveats import pending, unplaced, untested, unusual, unusual_now
 from calcore.monitoring.limits import Limits
 from calcore.monitoring.results import TITLES, BatchResult
-from calcore.monitoring.series import GroupSeries, pooled_gap
-from calcore.monitoring.watch import Watch
+from calcore.monitoring.series import RECENT, GroupSeries, pooled_gap
+from calcore.monitoring.watch import Plan, Watch
 from calcore.verdicts import Level, Verdict
 
 KINDS = {
@@ -22,41 +23,66 @@ KINDS = {
 }
 
 
-def verdict(watch: Watch) -> Verdict:
-    """The one sentence about a stream; where there are alerts it only counts them, and they say the rest."""
+def verdict(watch: Watch, seen: Collection[str] = ()) -> Verdict:
+    """The one sentence about a stream; where there are alerts it only counts them, and they say the rest.
+
+    ``seen`` are the keys of alerts that somebody has acknowledged: those are not told of again.
+    """
     notes = tuple(note for note in (pending(watch), unplaced(watch)) if note)
+    left = untested(watch)
     measured = [one for one in watch.results if one.measured]
     if watch.alarming:
-        return _alarmed(watch.alarming, notes)
+        unseen = [one for one in watch.alarming if one.key not in seen]
+        notes = (left, *notes) if left else notes
+        return _alarmed(unseen, notes) if unseen else _all_seen(watch, notes)
     if not measured:
         return Verdict(Level.UNKNOWN, _nothing(watch), (), word=_nothing_word(watch.results))
+    more = f" {_capital(left)}" if left else ""
+    now = unusual_now(watch)
+    if now:
+        return Verdict(Level.WATCH, f"{now} No test has raised an alert.{more}", notes)
     tested = [one for one in measured if one.growth is not None]
     if not tested:
-        reason = measured[-1].reason or "the batches were measured under other settings"
-        return Verdict(Level.UNKNOWN, f"No batch is in the test: {reason}.", notes)
-    within = f"within {w.points(watch.plan.tolerance)}"
+        return Verdict(Level.UNKNOWN, f"No batch is in the test.{more}", notes)
     passed = [one for one in watch.alerts if one.kind in ("calibration", "change")]
     if passed:
-        return Verdict(
-            Level.WATCH, f"{passed[0].sentence} Later batches speak against it.", notes, word="Over again"
-        )
-    gap = pooled_gap(tested)
-    span = _span(tested)
-    rows = w.rows(sum(one.labelled for one in tested))
+        sentence = f"{passed[0].sentence} Later batches speak against it.{more}"
+        return Verdict(Level.WATCH, sentence, notes, word="Over again")
+    return _quiet(watch, tested, more, notes)
+
+
+def _quiet(watch: Watch, tested: Sequence[BatchResult], more: str, notes: tuple[str, ...]) -> Verdict:
+    """No alert, none that is over, and nothing unusual now: is that much to go by?"""
+    gap, rows = pooled_gap(tested), w.rows(sum(one.labelled for one in tested))
     overall = (
         f"overall, events are {_signed_points(gap.value)} than the scores say "
         f"(95 % interval {100 * gap.low:+.1f} to {100 * gap.high:+.1f}, {rows})"
     )
+    span = _span(tested, everything=not more)
+    before = [one.label for one, _ in unusual(watch)]
+    nothing = f"The test found nothing in {span}" if before else f"Nothing speaks against it in {span}"
+    crossed = (
+        f" {_capital(w.listed(before))} {'was' if len(before) == 1 else 'were'} outside what the reference period leads "
+        "to expect."
+        if before
+        else ""
+    )
+    within = f"within {w.points(watch.plan.tolerance)}"
     if max(abs(gap.low), abs(gap.high)) <= watch.plan.tolerance:
         return Verdict(
-            Level.GOOD, f"Nothing speaks against it in {span}; {overall}.", notes, word=f"Calibrated {within}"
+            Level.GOOD, f"{nothing}; {overall}.{crossed}{more}", notes, word=f"Calibrated {within}"
         )
+    doubt = nothing.replace(" it ", f" scores that are right {within} ") if not before else nothing
     return Verdict(
         Level.UNKNOWN,
-        f"Nothing speaks against scores that are right {within} in {span}, but these rows leave room for more: {overall}.",
+        f"{doubt}, but these rows leave room for more: {overall}.{crossed}{more}",
         notes,
         word="No alert",
     )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _alarmed(alerts: Sequence[Alert], notes: tuple[str, ...]) -> Verdict:
@@ -64,6 +90,14 @@ def _alarmed(alerts: Sequence[Alert], notes: tuple[str, ...]) -> Verdict:
     more = len(alerts) - 1
     said = "" if not more else f" {more} more {'alerts' if more > 1 else 'alert'} below."
     return Verdict(Level.BAD, f"{first.sentence}{said}", notes, word="Alert")
+
+
+def _all_seen(watch: Watch, notes: tuple[str, ...]) -> Verdict:
+    count = len(watch.alarming)
+    what = "the one alert has" if count == 1 else f"all {w.count(count)} alerts have"
+    now = unusual_now(watch)
+    sentence = f"Nothing new: {what} been acknowledged and {'is' if count == 1 else 'are'} listed under Seen."
+    return Verdict(Level.WATCH, f"{sentence} {now}".strip(), notes, word="Alert, seen")
 
 
 def of_alert(alert: Alert) -> Verdict:
@@ -87,10 +121,14 @@ def _nothing(watch: Watch) -> str:
     )
 
 
-def _span(tested: Sequence[BatchResult]) -> str:
+def _span(tested: Sequence[BatchResult], everything: bool) -> str:
+    """The batches that were tested; with ``everything`` they are all that are measured."""
     if len(tested) == 1:
-        return f"the one batch ({tested[0].label})"
-    return f"all {w.count(len(tested))} batches ({tested[0].label} to {tested[-1].label})"
+        return f"the one batch {'(' if everything else 'in the test ('}{tested[0].label})"
+    which = (
+        f"all {w.count(len(tested))} batches" if everything else f"the {w.count(len(tested))} tested batches"
+    )
+    return f"{which} ({tested[0].label} to {tested[-1].label})"
 
 
 def _signed_points(gap: float) -> str:
@@ -99,27 +137,19 @@ def _signed_points(gap: float) -> str:
     return f"{w.points(gap)} {'more' if gap > 0 else 'less'} frequent"
 
 
-def pending(watch: Watch) -> str:
-    """Which batches have no labels yet; empty where all do."""
-    waiting = [one for one in watch.results if not one.labelled]
-    if not waiting or len(waiting) == len(watch.results):
-        return ""
-    what = (
-        "the numbers drawn are estimates from their scores, and cannot see that events have become more or less frequent"
-        if any(one.kind == "estimated" for one in waiting)
-        else "nothing is drawn for them"
-    )
-    subject = "1 batch has" if len(waiting) == 1 else f"{w.count(len(waiting))} batches have"
-    return f"{subject} no labels yet ({w.listed([one.label for one in waiting])}): {what}."
+def lately(watch: Watch) -> str:
+    """What a verdict over all rows together may hide: the first alert, or that the newest batch is unusual; else empty."""
+    return watch.alarming[0].sentence if watch.alarming else unusual_now(watch)
 
 
-def unplaced(watch: Watch) -> str:
-    """How many rows are in no batch; empty where all are."""
-    if not watch.without_place:
-        return ""
-    what = "value of the batch column" if watch.plan.batching.by == "column" else "time"
-    verb = "has" if watch.without_place == 1 else "have"
-    return f"{w.rows(watch.without_place)} {verb} no {what} and {verb.replace('have', 'are').replace('has', 'is')} in no batch."
+def batching_words(plan: Plan) -> str:
+    """How rows became batches."""
+    batching = plan.batching
+    unit = {
+        "rows": f"{w.rows(batching.size)} after each other",
+        "column": f"a value of the column {batching.column}",
+    }.get(batching.by, f"a {batching.by}")
+    return f"{unit}; joined with the next below {w.rows(batching.min_rows)} with labels"
 
 
 def reference_words(watch: Watch) -> str:
@@ -197,16 +227,20 @@ def evidence_words(watch: Watch) -> str:
 
 
 def groups_title(series: Sequence[GroupSeries]) -> str:
-    """How many subgroups a test convicted, and the first of them."""
+    """Which subgroups a test convicted, the worst first."""
     lasting = [one.name for one in series if one.alarmed and not one.over]
     if lasting:
-        return f"{'An alert' if len(lasting) == 1 else 'Alerts'} for {w.listed(lasting)}"
+        return f"The tests single out {w.listed(lasting)}"
     passed = [one.name for one in series if one.over]
     if passed:
-        return (
-            f"No subgroup is off now; {w.listed(passed)} {'was' if len(passed) == 1 else 'were'} for a time"
-        )
-    return f"No alert for any of {w.count(len(series))} subgroups by itself"
+        return f"The tests single out no subgroup now; {w.listed(passed)} {'was' if len(passed) == 1 else 'were'} for a time"
+    return f"The tests single out none of {w.count(len(series))} subgroups"
+
+
+def groups_order(series: Sequence[GroupSeries]) -> str:
+    """In which order subgroups are drawn."""
+    first = "those that the tests single out, then the others; " if any(one.alarmed for one in series) else ""
+    return f"{first}the largest gap in the newest {RECENT} measured batches first."
 
 
 def batch_words(one: BatchResult, metric: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from calcore.metrics.reliability import Reliability
+from calcore.metrics.reliability import Reliability, wilson
 from calcore.metrics.uncertainty import Z, holm
 from calcore.monitoring.reference import Reference
 from calcore.monitoring.results import BatchResult, Value
@@ -17,7 +17,11 @@ from calcore.monitoring.watch import Watch
 from calcore.validation import Floats
 
 #: A bin with fewer rows is drawn, and not taken for more than it is.
-FEWEST_ROWS_OF_A_BIN = 10
+FEWEST_ROWS_OF_A_BIN = 20
+#: So begin the names of labels that are counted as they are: event rates are then shares of rows.
+UNCORRECTED = "against "
+#: What a subgroup is like now: its gap over so many of the newest measured batches.
+RECENT = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +29,8 @@ class GroupSeries:
     """The gap (event rate - mean score) of a subgroup in each batch, (batches,), with its 95 % interval.
 
     NaN where a batch is not measured or does not hold the subgroup. ``pooled`` is the gap over all batches after the
-    reference period; ``alarmed`` says that one of the two tests convicted the subgroup, ``over`` that this has passed.
+    reference period, ``recent`` that over the newest ``RECENT`` that are measured; ``alarmed`` says that one of the two
+    tests convicted the subgroup, ``over`` that this has passed, and ``during`` (batches,) which batches it is about.
     """
 
     name: str
@@ -34,8 +39,10 @@ class GroupSeries:
     high: Floats
     rows: NDArray[np.int64]
     pooled: Value
+    recent: Value
     alarmed: bool
-    over: bool = False
+    over: bool
+    during: NDArray[np.bool_]
 
 
 def pooled_gap(results: Sequence[BatchResult]) -> Value:
@@ -49,9 +56,9 @@ def pooled_gap(results: Sequence[BatchResult]) -> Value:
 
 
 def group_series(watch: Watch) -> tuple[GroupSeries, ...]:
-    """Every subgroup: those that a test convicted first, then those that are off by most beyond their noise.
+    """Every subgroup: those that a test convicted and that is not over first, then the others; each by the recent gap.
 
-    Intersections of a subgroup that comes before them are put last: they mostly say the same.
+    Convicted are intersections too where a part of them is, although only the part is told of as an alert.
     """
     results = watch.results
     names = tuple(dict.fromkeys(group.name for one in results for group in one.groups))
@@ -67,40 +74,38 @@ def group_series(watch: Watch) -> tuple[GroupSeries, ...]:
     later = np.ones(len(results), dtype=bool)
     if watch.reference is not None:
         later[list(watch.reference.positions)] = False
-    found = [one for one in (*watch.findings, *watch.changes) if one.group is not None]
-    convicted, lasting = {one.group for one in found}, {one.group for one in found if not one.over}
+    measured = np.flatnonzero([one.measured for one in results])
+    recently = np.isin(np.arange(len(results)), measured[-RECENT:])
+    convictions = [one for one in (*watch.test.changes, *watch.change.changes) if one.group is not None]
+    convicted, lasting = (
+        {one.group for one in convictions},
+        {one.group for one in convictions if not one.over},
+    )
     made = []
     for g, name in enumerate(names):
         use = np.isfinite(gap[g]) & (weight[g] > 0)
         use = use & later if (use & later).any() else use
         pooled = _pooled(weight[g][use], gap[g][use], error[g][use])
+        newest = np.isfinite(gap[g]) & recently
+        recent = _pooled(weight[g][newest], gap[g][newest], error[g][newest])
         half = Z * error[g]
         alarmed = name in convicted
         over = alarmed and name not in lasting
-        made.append(GroupSeries(name, gap[g], gap[g] - half, gap[g] + half, rows[g], pooled, alarmed, over))
-    made.sort(key=lambda one: (not one.alarmed, one.over, *_worst(one.pooled)))
-    parts = {group.name: group.parts for one in results for group in one.groups}
-    return tuple(_intersections_last(made, parts))
+        during = np.zeros(len(results), dtype=bool)
+        for change in convictions:
+            if change.group == name:
+                during[change.since : change.until + 1] = True
+        made.append(
+            GroupSeries(
+                name, gap[g], gap[g] - half, gap[g] + half, rows[g], pooled, recent, alarmed, over, during
+            )
+        )
+    return tuple(sorted(made, key=_order))
 
 
-def _intersections_last(
-    made: Sequence[GroupSeries], parts: Mapping[str, tuple[str, ...]]
-) -> list[GroupSeries]:
-    first: list[GroupSeries] = []
-    last: list[GroupSeries] = []
-    seen: set[str] = set()
-    for one in made:
-        known = not one.alarmed and any(part in seen for part in parts.get(one.name, ()))
-        (last if known else first).append(one)
-        seen.add(one.name)
-    return first + last
-
-
-def _worst(pooled: Value) -> tuple[float, float]:
-    if not np.isfinite(pooled.value) or not pooled.error > 0:
-        return (0.0, 0.0)
-    size = abs(pooled.value)
-    return (-max(size - Z * pooled.error, 0.0), -size / pooled.error)
+def _order(one: GroupSeries) -> tuple[bool, float]:
+    lasting = one.alarmed and not one.over
+    return (not lasting, -abs(one.recent.value) if np.isfinite(one.recent.value) else 0.0)
 
 
 def _pooled(weight: Floats, gap: Floats, error: Floats) -> Value:
@@ -114,7 +119,7 @@ def _pooled(weight: Floats, gap: Floats, error: Floats) -> Value:
 
 
 def batch_reliability(one: BatchResult) -> Reliability | None:
-    """The reliability table of a measured batch, from its bins; None without them. Intervals are Wald's."""
+    """The reliability table of a measured batch, from its bins; None without them."""
     if one.bins is None:
         return None
     table = one.bins
@@ -156,6 +161,9 @@ def _table(
 ) -> Reliability:
     count = len(mass)
     rate = score + gap
+    lower, upper, method = rate - Z * error, rate + Z * error, "Wald"
+    if basis.startswith(UNCORRECTED):
+        lower, upper, method = *_shares(rate, error, mass, rows), "Wilson"
     few = (rows < FEWEST_ROWS_OF_A_BIN) | ~(error > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         p = np.where(few, np.nan, 2 * stats.norm.sf(np.abs(gap) / error))
@@ -167,17 +175,27 @@ def _table(
         mean_score=score,
         event_rate=rate,
         residual=gap,
-        lower=rate - Z * error,
-        upper=rate + Z * error,
+        lower=lower,
+        upper=upper,
         p_value=p,
         adjusted=holm(p),
         too_few=few,
         contradiction=np.zeros(count, dtype=bool),
         strategy="width",
-        method="Wald",
+        method=method,
         n=n,
         dropped=0,
         clipped=0,
         basis=basis,
         assumptions=assumptions,
     )
+
+
+def _shares(rate: Floats, error: Floats, mass: Floats, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Wilson's intervals of event rates. Weights and units make rows count for less: for as much as their errors say."""
+    by_count = np.divide(rate * (1 - rate), rows, out=np.zeros(len(rate)), where=rows > 0)
+    known = np.isfinite(rate) & np.isfinite(error)
+    expected = float((mass[known] ** 2) @ by_count[known])
+    effect = float(np.sum((mass[known] * error[known]) ** 2)) / expected if expected > 0 else 1.0
+    lower, upper = wilson(rate * rows / max(effect, 1.0), rows / max(effect, 1.0))
+    return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)

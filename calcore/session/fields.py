@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from calcore.calibrators import REGISTRY
 from calcore.comparison import RANKED_ON
 from calcore.meanings import MEANINGS
+from calcore.monitoring.batches import CALENDAR, MOST_BATCHES
+from calcore.monitoring.limits import FixedLimit
+from calcore.monitoring.results import METRICS
 from calcore.settings import Settings
 
 from .kinds import Flag, Kind, Many, Maybe, Number, OneOf, Text, Whole
+from .limit_kind import FixedLimits
 
 _SHARE = Maybe(Number(0.0, 1.0))
 _CALIBRATOR = OneOf(tuple(REGISTRY), "the name of a calibrator")
 _CALIBRATORS = Many(_CALIBRATOR, 100)
+_PLACE = Whole(1, MOST_BATCHES)
 _NAME, _NAMES, _VALUES = Maybe(Text()), Many(Text(), 5000), Many(Text(), 1000)
 
 #: Fields of Settings. The tolerance, the bins and the smallest share end where their sliders do.
@@ -45,6 +50,11 @@ class Looked:
     """What was looked at. ``strategy``, ``reliability_bins`` (None: those of the settings), ``calibrators`` and
     ``group`` (the name of a subgroup) are the reliability diagram; ``find`` and ``wlmc_form`` the subgroups;
     ``compared`` (None: those that are offered) and ``ranked_on`` the comparison; ``exported`` the map that leaves.
+
+    Over time, where None is what the page suggests: batches by ``batch_by``, of ``batch_size`` rows or by
+    ``batch_column``, of at least ``fewest_rows``, and tested from ``complete`` % of the labels on; ``metric`` is shown;
+    ``reference`` is the "first" ``reference_first`` batches or a "range" of them, counted from 1;
+    ``fixed_limits`` were set.
     """
 
     strategy: str = "width"
@@ -56,6 +66,17 @@ class Looked:
     compared: tuple[str, ...] | None = None
     ranked_on: str = RANKED_ON[0]
     exported: str | None = None
+    batch_by: str | None = None
+    batch_size: int | None = None
+    batch_column: str | None = None
+    fewest_rows: int | None = None
+    complete: int | None = None
+    metric: str = "ECE"
+    reference: str = "first"
+    reference_first: int | None = None
+    reference_from: int | None = None
+    reference_to: int | None = None
+    fixed_limits: tuple[FixedLimit, ...] = ()
 
 
 #: Fields of Looked.
@@ -69,6 +90,17 @@ LOOKED: dict[str, Kind] = {
     "compared": Maybe(_CALIBRATORS),
     "ranked_on": OneOf(RANKED_ON),
     "exported": Maybe(_CALIBRATOR),
+    "batch_by": Maybe(OneOf((*CALENDAR, "rows", "column"))),
+    "batch_size": Maybe(Whole(10, 10**8)),
+    "batch_column": _NAME,
+    "fewest_rows": Maybe(Whole(1, 10**7)),
+    "complete": Maybe(Whole(0, 100)),
+    "metric": OneOf(tuple(METRICS)),
+    "reference": OneOf(("first", "range")),
+    "reference_first": Maybe(_PLACE),
+    "reference_from": Maybe(_PLACE),
+    "reference_to": Maybe(_PLACE),
+    "fixed_limits": FixedLimits(),
 }
 #: Fields of FileFormat, Roles, LabelMapping and ClassView, and those of Choices that hold no other object.
 FORMAT: dict[str, Kind] = {

@@ -10,6 +10,7 @@ from calcore.ingest import Choices, Ingested, Roles, interpret
 from calcore.ingest.parsed import Parsed
 from calcore.ingest.roles import guess_roles
 from calcore.meanings import MEANINGS, source_values
+from calcore.monitoring.batches import CALENDAR
 from calcore.settings import Settings
 
 from .fields import Looked
@@ -131,9 +132,16 @@ def _sources(ingested: Ingested) -> list[str]:
 
 
 def fit_looked(
-    looked: Looked, calibrators: Collection[str], groups: Collection[str]
+    looked: Looked,
+    calibrators: Collection[str],
+    groups: Collection[str],
+    columns: Collection[str] | None = None,
+    timed: bool = True,
 ) -> tuple[Looked, list[str]]:
-    """What can be looked at where these calibrators and subgroups exist, and a sentence for what cannot."""
+    """What can be looked at where these calibrators and subgroups exist, and a sentence for what cannot.
+
+    ``columns`` are those that can be batches (None: any); ``timed``: is there a time column?
+    """
     said: list[str] = []
 
     def existing(wanted: tuple[str, ...], words: str) -> tuple[str, ...]:
@@ -155,4 +163,23 @@ def fit_looked(
     if looked.ranked_on == "MC" and not groups:
         said.append("sorted by MC: there are no subgroups; Brier is used.")
         looked = replace(looked, ranked_on="Brier")
+    looked, about_batches = _fit_batches(looked, columns, timed)
+    return looked, said + about_batches
+
+
+def _fit_batches(looked: Looked, columns: Collection[str] | None, timed: bool) -> tuple[Looked, list[str]]:
+    """Batches that this file can be split into."""
+    said: list[str] = []
+    if looked.batch_by in CALENDAR and not timed:
+        said.append(
+            f"batches by {looked.batch_by}: no time column is chosen; the suggested batches are used."
+        )
+        looked = replace(looked, batch_by=None)
+    if columns is not None and looked.batch_column is not None and looked.batch_column not in columns:
+        if looked.batch_by == "column":
+            said.append(
+                f'batches by column: there is no column "{looked.batch_column}"; the suggested batches are used.'
+            )
+            looked = replace(looked, batch_by=None)
+        looked = replace(looked, batch_column=None)
     return looked, said

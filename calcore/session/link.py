@@ -19,13 +19,22 @@ from .kinds import Kind, Pattern, shown
 from .session_file import VIEW
 
 #: A link names no values of columns, except a subgroup that is looked at.
-_NOT_IN_LINKS = ("source_values", "second_score")
+_NOT_IN_LINKS = ("source_values", "second_score", "batch_column")
 #: Names of Looked in a link, where they differ from its fields.
 _RENAMED = {"ranked_on": "sorted_by", "exported": "export"}
 _DATA = Pattern("[0-9a-f]{8,64}", "the first 8 or more hexadecimal digits of a SHA-256")
 _COLUMNS = Pattern("[0-9a-f]{8}", "8 hexadecimal digits")
 #: What a file itself suggests: without a usable value in the link that stays.
 _SUGGESTED = ("labels", "audit_random", "measure_on")
+_SUGGESTED_OVER_TIME = (
+    "batch_by",
+    "batch_size",
+    "fewest_rows",
+    "complete",
+    "reference_first",
+    "reference_from",
+    "reference_to",
+)
 #: Longer values and more parameters than any link has that was copied here.
 _LONGEST, _MOST = 4000, 60
 
@@ -57,6 +66,8 @@ def write_link(settings: Settings, looked: Looked, view: str, sha256: str, choic
         said[name] = kind.write(value)
     for name, kind in LOOKED.items():
         value = vars(looked)[name]
+        if name in _NOT_IN_LINKS or (name == "batch_by" and value == "column"):
+            continue  # without its column it would be batches of another one
         if value is not None and value != default(name):
             said[_RENAMED.get(name, name)] = kind.write(value)
     said |= {"view": view, "data": sha256[:12], "columns": columns_print(choices, settings)}
@@ -132,7 +143,11 @@ def _places(
     """For each parameter: where its value goes, under which name, and what it may be."""
     return {
         **{name: (settings, name, kind) for name, kind in SETTINGS.items() if name not in _NOT_IN_LINKS},
-        **{_RENAMED.get(name, name): (looked, name, kind) for name, kind in LOOKED.items()},
+        **{
+            _RENAMED.get(name, name): (looked, name, kind)
+            for name, kind in LOOKED.items()
+            if name not in _NOT_IN_LINKS
+        },
         **{
             name: (other, name, kind)
             for name, kind in (("view", VIEW), ("data", _DATA), ("columns", _COLUMNS))
@@ -146,6 +161,8 @@ def _instead(name: str) -> str:
     if name not in SETTINGS and name not in LOOKED:
         return "it is left out."
     value = default(name)
+    if name in _SUGGESTED_OVER_TIME:
+        return "what the page suggests is used."
     if value is None or value == "" or value == ():
         return "none is used."
     return f"{', '.join(value) if isinstance(value, tuple) else shown(value)} is used."

@@ -32,6 +32,8 @@ from dashboard.charts.over_time_limits import add_band, add_fixed, add_noise
 
 #: More batches than this are drawn with smaller marks.
 CROWDED = 45
+#: Nothing leads to these marks and no line joins them: they would look like a way back.
+ESTIMATED = "Estimated, if nothing has changed"
 
 
 def series_chart(watch: Watch, metric: str) -> Chart:
@@ -83,18 +85,12 @@ def _add_points(
     inside, beyond = known & ~estimated & ~outside, known & ~estimated & outside
     for run in stretches(known & ~estimated):
         if run.size > 1:
-            _connect(figure, run, values, axis, "solid")
-    last = np.flatnonzero(known & ~estimated)
-    for run in stretches(estimated):
-        start = last[last < run[0]][-1:]
-        path = np.concatenate([start, run])
-        if path.size > 1:
-            _connect(figure, path, values, axis, "dash")
+            _connect(figure, run, values, axis)
     small = 3 if len(results) > CROWDED else 0
     kinds = (
         (inside, "Measured", theme.GOOD, "circle", 8 - small),
         (beyond, "Beyond a limit", theme.BAD, "diamond", 12 - small),
-        (estimated, "Estimated: no labels yet", theme.GOOD, "circle-open", 9 - small),
+        (estimated, ESTIMATED, theme.GOOD, "circle-open", 9 - small),
     )
     for mask, name, color, symbol, size in kinds:
         at = np.flatnonzero(mask)
@@ -116,12 +112,12 @@ def _add_points(
             )
 
 
-def _connect(figure: go.Figure, at: NDArray[np.int64], values: Floats, axis: BatchAxis, dash: str) -> None:
+def _connect(figure: go.Figure, at: NDArray[np.int64], values: Floats, axis: BatchAxis) -> None:
     figure.add_scatter(
         x=[axis.x[i] for i in at],
         y=values[at].round(5).tolist(),
         mode="lines",
-        line={"color": theme.GOOD, "width": 1.5, "dash": dash},
+        line={"color": theme.GOOD, "width": 1.5},
         hoverinfo="skip",
         showlegend=False,
     )

@@ -71,7 +71,7 @@ def groups_chart(
     worst = series[0]
     alt = (
         f"Event rate minus mean score of {len(series)} subgroups over {len(watch.results)} batches. {title}. First drawn: "
-        f"{worst.name}, {number('gap', worst.pooled.value)} over the batches after the reference period."
+        f"{worst.name}, {number('gap', worst.recent.value)} over the newest measured batches."
     )
     return Chart(figure, table, alt)
 
@@ -156,7 +156,7 @@ def _table(watch: Watch, series: Sequence[GroupSeries]) -> pd.DataFrame:
                 "Rows": int(one.rows[i]),
                 "Event rate minus mean score": number("gap", float(one.gap[i])),
                 "95 % interval": f"{number('gap', float(one.low[i]))} to {number('gap', float(one.high[i]))}",
-                "Alert": "over again" if one.over else "yes" if one.alarmed else "no",
+                "Alert": "yes" if one.during[i] else "no",
             }
             for one in series
             for i, batch in enumerate(watch.results)

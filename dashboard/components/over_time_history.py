@@ -21,6 +21,8 @@ from dashboard.state import get_state
 CHOSEN = "history-stream"
 #: What could not be done before this run, and what was done.
 FAILED, TOLD = "history-failed", "history-told"
+#: What was deleted: said until it is put away.
+DELETED = "history-deleted"
 NEW = "a new stream"
 OFF = (
     "No history is kept: batches of earlier files are not remembered. Whoever runs this page can switch it on with the "
@@ -83,6 +85,7 @@ def history(
         st.success(escape(told), icon=":material/check:")
     if failed is not None:
         problem(failed)
+    _was_deleted()
     if stream is None or earlier is None:
         st.caption("Choose or create a stream above to save these batches and to see earlier ones.")
         return
@@ -94,6 +97,17 @@ def history(
         _delete(store, stream)
     except InputError as error:
         problem(error)
+
+
+def _was_deleted() -> None:
+    """What was deleted, until it is put away."""
+    told, box = st.session_state.get(DELETED), st.container()
+    if not told:
+        return
+    if st.button("Close this notice", key="close-deleted", type="tertiary", icon=":material/close:"):
+        del st.session_state[DELETED]
+        st.rerun()
+    box.success(escape(told), icon=":material/delete:")
 
 
 def _save(found: Analysis, watched: Watch, store: Store, earlier: Earlier) -> None:
@@ -131,20 +145,6 @@ def _alerts(store: Store, stream: Stream) -> None:
                     else f"Acknowledged by {done.by}."
                 )
                 st.rerun()
-    seen = [one for one in alerts if one.acknowledged is not None]
-    if seen:
-        with st.expander(f"Acknowledged alerts ({len(seen)})", icon=":material/done_all:"):
-            rows = [
-                {
-                    "Alert": str(one.document.get("sentence", one.key)),
-                    "By": one.acknowledged.by,
-                    "At (UTC)": _minute(one.acknowledged.at),
-                    "Note": one.acknowledged.note,
-                }
-                for one in seen
-                if one.acknowledged is not None
-            ]
-            st.dataframe(pd.DataFrame(rows), hide_index=True, key="acknowledged")
 
 
 def _runs(store: Store, stream: Stream) -> None:
@@ -157,7 +157,7 @@ def _runs(store: Store, stream: Stream) -> None:
         rows = [
             {
                 "Run": run.id,
-                "At (UTC)": _minute(run.at),
+                "At (UTC)": minute(run.at),
                 "File": files[run.dataset_id].filename,
                 "Rows": files[run.dataset_id].rows,
                 "SHA-256": files[run.dataset_id].sha256[:12],
@@ -178,8 +178,8 @@ def _maps(found: Analysis, store: Store, stream: Stream) -> None:
             rows = [
                 {
                     "Map": "(scores as they are)" if one.map is None else one.map.name,
-                    "From (UTC)": _minute(one.since),
-                    "Until (UTC)": "" if one.until is None else _minute(one.until),
+                    "From (UTC)": minute(one.since),
+                    "Until (UTC)": "" if one.until is None else minute(one.until),
                     "Set by": one.by,
                     "Checksum": "" if one.map is None else one.map.sha256[:12],
                 }
@@ -206,7 +206,7 @@ def _maps(found: Analysis, store: Store, stream: Stream) -> None:
             map_ = exported if what == "map" else None
             name = "" if map_ is None else f"{map_.calibrator}, {map_.n:,} rows"
             period = services.make_live(store, stream, map_, name, since, by or "")
-            st.session_state[TOLD] = f"Live from {_minute(period.since)} UTC: {name or 'scores as they are'}."
+            st.session_state[TOLD] = f"Live from {minute(period.since)} UTC: {name or 'scores as they are'}."
             st.rerun()
 
 
@@ -215,35 +215,41 @@ def _delete(store: Store, stream: Stream) -> None:
     with st.expander("Delete my data", icon=":material/delete:"):
         what = st.selectbox(
             "What to delete",
-            [None, *files],
+            [stream, *files],
+            index=None,
+            placeholder="nothing is chosen yet",
             format_func=lambda one: (
                 f"the whole stream {stream.name}"
-                if one is None
+                if isinstance(one, Stream)
                 else f"{one.filename} ({w.rows(one.rows)}, {one.sha256[:12]})"
             ),
-            key="delete-what",
+            key=f"delete-what-{stream.id}",
         )
         sure = st.checkbox("Yes, delete it; this cannot be undone", key="delete-sure")
         st.button(
             "Delete",
             key="delete-history",
-            disabled=not sure,
+            disabled=not sure or what is None,
             icon=":material/delete:",
             on_click=_deleted,
             args=(store, stream, what),
         )
 
 
-def _deleted(store: Store, stream: Stream, what: Dataset | None) -> None:
+def _deleted(store: Store, stream: Stream, what: Stream | Dataset) -> None:
+    whole = isinstance(what, Stream)
     try:
-        done = store.delete_stream(stream) if what is None else store.delete_dataset(what)
+        done = store.delete_dataset(what) if isinstance(what, Dataset) else store.delete_stream(stream)
     except InputError as error:
         st.session_state[FAILED] = error
         return
-    st.session_state[TOLD], st.session_state["delete-sure"] = done.sentence, False
-    if what is None:
+    st.session_state[DELETED] = done.sentence
+    st.session_state["delete-sure"] = False
+    st.session_state[f"delete-what-{stream.id}"] = None
+    if whole:
         st.session_state[CHOSEN] = st.session_state[get_state().key("stream")] = None
 
 
-def _minute(at: datetime) -> str:
+def minute(at: datetime) -> str:
+    """A moment in UTC to the minute."""
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")

@@ -21,6 +21,7 @@ from dashboard.report import calibrator_sections as calibrator
 from dashboard.report import score_sections as score
 from dashboard.report.blocks import Section
 from dashboard.report.calibrator_sections import Chosen
+from dashboard.report.time_section import over_time
 from dashboard.services import Analysis
 
 SIGNS = {"GOOD": "✓", "WATCH": "!", "BAD": "✕", "UNKNOWN": "?"}
@@ -77,8 +78,11 @@ def _sections(found: Analysis, chosen: Chosen | None) -> list[Section]:
         score.diagram(found),
         score.subgroups(found),
         score.gate(found),
-        calibrator.comparison(found, chosen),
     ]
+    watched = services.latest_watch(found)
+    if watched is not None and watched.results:
+        made.append(over_time(watched))
+    made.append(calibrator.comparison(found, chosen))
     if chosen is not None:
         made.append(calibrator.chosen_map(found, chosen))
     return [*made, score.assumptions(found), score.data(found), calibrator.card(found, chosen)]

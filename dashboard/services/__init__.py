@@ -33,6 +33,7 @@ from dashboard.services.files import (
     score_columns_of,
 )
 from dashboard.services.history import (
+    acknowledged,
     earlier_of,
     live_since,
     make_live,
@@ -70,8 +71,10 @@ from dashboard.services.over_time import (
     batch_names,
     default_batching,
     group_series_of,
+    latest_watch,
     mapped_watch_of,
     parts_of,
+    remember_watch,
     usual_completeness,
     watch_of,
 )
@@ -130,6 +133,7 @@ __all__ = [
     "ScoreColumns",
     "ScoredRows",
     "Suspicious",
+    "acknowledged",
     "alerts_csv",
     "analysis",
     "apply_waiting",
@@ -179,6 +183,7 @@ __all__ = [
     "headline_scores",
     "join",
     "latest_comparison",
+    "latest_watch",
     "left_out",
     "link_of",
     "lists_in_use",
@@ -205,6 +210,7 @@ __all__ = [
     "reinterpret",
     "reliability_after",
     "reliability_of",
+    "remember_watch",
     "reparse",
     "rivals_of",
     "rows_of_cell",

@@ -11,7 +11,7 @@ from calcore.errors import InputError
 from calcore.maps import CalibrationMap
 from calcore.monitoring import Watch
 from calcore.monitoring.history import Earlier, Recorded, earlier_runs, record
-from calcore.monitoring.store import LivePeriod, MapRecord, Store, Stream
+from calcore.monitoring.store import Acknowledgement, LivePeriod, MapRecord, Store, Stream
 from dashboard.services.memory import once
 from dashboard.services.over_time import batch_names
 from dashboard.services.results import Analysis, measured_words
@@ -44,6 +44,11 @@ def earlier_of(store: Store, stream: Stream) -> tuple[str, Earlier]:
     runs = store.runs(stream)
     state = f"{stream.id}:{runs[-1].id if runs else 0}:{len(runs)}"
     return state, once(("earlier", state), lambda: earlier_runs(store, stream.name))
+
+
+def acknowledged(store: Store, stream: Stream) -> dict[str, Acknowledgement]:
+    """Who has seen which alert of the stream, by the key of the alert."""
+    return {one.key: one.acknowledged for one in store.alerts(stream) if one.acknowledged is not None}
 
 
 def save_run(store: Store, earlier: Earlier, found: Analysis, watched: Watch) -> Recorded:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from calcore.monitoring.series import GroupSeries, group_series
 from calcore.monitoring.suggest import suggested_batching
 from dashboard.services.memory import once
 from dashboard.services.results import Analysis, measured_words
+from dashboard.state import get_state
 
 Measured = tuple[tuple[BatchResult, ...], Plan, int]
 
@@ -88,6 +90,22 @@ def watch_of(found: Analysis, plan: Plan, earlier: Earlier | None = None, kept: 
         return watch(joined(before, results), replace(settled, fixed=plan.fixed), without_place)
 
     return once(("watch", *found.key, found.settings.measure_on, plan, kept), compute)
+
+
+def remember_watch(found: Analysis, watched: Watch) -> None:
+    """Keep what Over time shows of the file: other pages and the report speak of it."""
+    get_state().latest_watch = (_judged(found), watched)
+
+
+def latest_watch(found: Analysis) -> Watch | None:
+    """What Over time showed last of this file, on the same labels and judged by the same; None where it did not."""
+    kept = get_state().latest_watch
+    return kept[1] if kept is not None and kept[0] == _judged(found) else None
+
+
+def _judged(found: Analysis) -> tuple[Any, ...]:
+    settings = found.settings
+    return (*found.key, settings.measure_on, settings.tolerance, settings.bins)
 
 
 def parts_of(found: Analysis, watched: Watch, earlier: Earlier, kept: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from calcore.session import (
 from calcore.settings import Settings
 from dashboard.services.comparing import available
 from dashboard.services.late_labels import joined_again
+from dashboard.services.over_time import batch_columns
 from dashboard.services.results import analysis
 from dashboard.state import AppState, Notice, get_state
 from dashboard.wording import listed, rows
@@ -257,6 +258,8 @@ def _fit_looked(state: AppState, reason: str | None) -> list[str]:
         replace(state.looked, exported=state.export_choice),
         available(found),
         () if member is None else member.names,
+        batch_columns(found),
+        found.ingested.columns.time is not None,
     )
     state.looked, state.export_choice = looked, looked.exported
     return said

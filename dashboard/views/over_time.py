@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from calcore.errors import InputError
 from calcore.monitoring import Watch
 from calcore.monitoring.alert_table import alert_table
-from calcore.monitoring.sentences import evidence_words, of_alert, reference_words, verdict
+from calcore.monitoring.alerts import Alert
+from calcore.monitoring.caveats import estimates
+from calcore.monitoring.sentences import evidence_words, groups_order, of_alert, reference_words, verdict
 from calcore.monitoring.series import batch_reliability, reference_reliability
+from calcore.monitoring.store import Acknowledgement
 from dashboard import services
 from dashboard import wording as w
 from dashboard.charts.over_time import series_chart
@@ -16,7 +21,7 @@ from dashboard.charts.over_time_evidence import evidence_chart
 from dashboard.charts.over_time_groups import groups_chart
 from dashboard.charts.reliability import reliability_chart
 from dashboard.components.over_time_controls import controls
-from dashboard.components.over_time_history import history, stream_choice
+from dashboard.components.over_time_history import history, minute, stream_choice
 from dashboard.components.over_time_map import before_and_after
 from dashboard.components.page import assumptions, banner, draw, head, measured_on, problem, require_analysis
 from dashboard.components.text import escape
@@ -27,14 +32,26 @@ PROMINENT = 3
 MOST_GROUPS = 12
 
 
-def worry(watched: Watch) -> None:
-    """The verdict, and every alert in a sentence; notices folded."""
-    alarming = list(watched.alarming)
-    banner(verdict(watched))
+def worry(watched: Watch, seen: Mapping[str, Acknowledgement]) -> None:
+    """The verdict, and every alert in a sentence; notices, and what somebody has ``seen`` already, folded."""
+    alarming = [one for one in watched.alarming if one.key not in seen]
+    banner(verdict(watched, seen))
     for alert in alarming[1:PROMINENT]:
         banner(of_alert(alert))
     _folded("more alerts", alarming[PROMINENT:], ":material/warning:")
+    _seen([one for one in watched.alarming if one.key in seen], seen)
     _folded("notices", [one for one in watched.alerts if one.severity != "alert"], ":material/info:")
+
+
+def _seen(alerts: list[Alert], seen: Mapping[str, Acknowledgement]) -> None:
+    if not alerts:
+        return
+    with st.expander(f"Seen ({w.count(len(alerts))})", icon=":material/done_all:"):
+        for alert in alerts:
+            said = seen[alert.key]
+            note = f": {said.note}" if said.note else ""
+            st.markdown(f"- {escape(alert.sentence)}")
+            st.caption(escape(f"Seen by {said.by}, {minute(said.at)} UTC{note}"))
 
 
 def _folded(what: str, alerts: list, icon: str) -> None:
@@ -53,7 +70,9 @@ def _folded(what: str, alerts: list, icon: str) -> None:
 
 def series(watched: Watch, metric: str) -> None:
     draw(series_chart(watched, metric), key="over-time-series", table_label="Every batch as a table")
-    st.caption(escape(reference_words(watched)))
+    for words in (reference_words(watched), estimates(watched, metric)):
+        if words:
+            st.caption(escape(words))
     limits = watched.limits.get(metric)
     if limits is not None and limits.note:
         st.caption(escape(f"Limits: {limits.note}."))
@@ -75,11 +94,12 @@ def groups(watched: Watch) -> None:
             names,
             key=get_state().key("over-time-groups"),
             max_selections=MOST_GROUPS,
-            placeholder=f"the {MOST_GROUPS} that are off most are drawn, of {w.count(len(names))}",
+            placeholder=f"{MOST_GROUPS} of {w.count(len(names))} are drawn",
         )
     chosen = [one for one in found if one.name in picked]
     drawn = [*chosen, *(one for one in found if one.name not in picked)][:MOST_GROUPS]
     draw(groups_chart(watched, drawn, every=found), key="over-time-groups-chart")
+    st.caption(escape(f"Order: {'those chosen, ' if picked else ''}{groups_order(found)}"))
 
 
 def batch_diagram(watched: Watch) -> None:
@@ -102,7 +122,8 @@ def batch_diagram(watched: Watch) -> None:
     if watched.reference is not None and watched.reference.keys != (one.key,):
         curves.append(("Reference period", reference_reliability(watched.reference, watched.results)))
     draw(reliability_chart(curves, tolerance=watched.plan.tolerance), key="over-time-reliability")
-    st.caption(escape(f"{w.rows(one.labelled)} with labels, {one.basis}; intervals 95 % (Wald)."))
+    method = "" if table is None else f"; intervals 95 % ({table.method})"
+    st.caption(escape(f"{w.rows(one.labelled)} with labels, {one.basis}{method}."))
     assumptions(one.assumptions)
 
 
@@ -128,12 +149,13 @@ def page() -> None:
     found = require_analysis()
     measured_on(found)
     verdict_place = st.container()
-    store, stream, earlier, kept = None, None, None, ""
+    store, stream, earlier, kept, seen = None, None, None, "", {}
     try:
         store = services.open_history()
         stream = stream_choice(store)
         if store is not None and stream is not None:
             kept, earlier = services.earlier_of(store, stream)
+            seen = services.acknowledged(store, stream)
     except InputError as error:
         problem(error)
     try:
@@ -143,8 +165,9 @@ def page() -> None:
     except InputError as error:
         problem(error)
         return
+    services.remember_watch(found, watched)
     with verdict_place:
-        worry(watched)
+        worry(watched, seen)
         for sentence in () if earlier is None else services.parts_of(found, watched, earlier, kept):
             st.warning(escape(sentence), icon=":material/info:")
     if watched.results:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from calcore import verdicts
+from calcore.monitoring.sentences import lately
 from dashboard import noise_verdicts, services
 from dashboard import wording as w
 from dashboard.charts.reliability import reliability_chart
@@ -44,6 +45,16 @@ def headline(found: Analysis) -> None:
         cells[3].caption(f"about {w.count(max(audit.positives, 0))} positives")
 
 
+def over_time(found: Analysis) -> None:
+    """A verdict over all rows may hide a break that began lately."""
+    watched = services.latest_watch(found)
+    said = "" if watched is None else lately(watched)
+    if said:
+        st.warning(f"**Over time.** {escape(said)}", icon=":material/timeline:")
+    if said or found.ingested.columns.time is not None:
+        st.page_link(VIEWS["over_time"], label="Has this changed over time?", icon=":material/timeline:")
+
+
 def worst_groups(found: Analysis) -> None:
     audit = services.audit_of(found)
     st.subheader("Worst subgroups", anchor=False)
@@ -76,6 +87,7 @@ def page() -> None:
     measured_on(found)
     audit = services.audit_of(found)
     banner(verdicts.overall(audit, services.headline_scores(found)["AUC"]))
+    over_time(found)
     if st.button("Compare calibrators", type="primary", icon=":material/compare_arrows:", key="to-compare"):
         st.switch_page(VIEWS["compare"])
     draw(

@@ -227,6 +227,7 @@ def test_the_interval_covers_the_true_binned_error(model, truth, shape, capsys):
         assert middle == pytest.approx(truth, abs=0.005 if isinstance(model, Clean) else 0.011)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize("metric", [metrics.ece, metrics.adaptive_ece, metrics.mce], ids=lambda m: m.__name__)
 def test_noise_floors_are_what_samples_show(model, metric):

@@ -280,6 +280,7 @@ def test_hardly_any_rows_or_one_class(labels):
         assert np.isnan(found.entry("Platt").metrics["AUC"].value)
 
 
+@pytest.mark.slow
 def test_the_collapsed_path_agrees_with_the_rows(monkeypatch):
     score, label, _ = population(COLLAPSE_ABOVE + 5)
     evidence = Clean().evidence(score, label)

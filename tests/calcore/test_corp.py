@@ -38,6 +38,7 @@ def test_a_curve_of_many_scores_is_given_at_some_of_them():
     assert set(found.score) <= set(score)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Clean", "Noisy", "PU", "units", "weights"])
 def test_bands_hold_a_calibrated_score(kind):
     """Pointwise, at the inner scores: the consistency band holds the curve, the confidence band the diagonal."""
@@ -109,6 +110,7 @@ def test_miscalibration_of_a_calibrated_score_is_chance(kind, name):
         assert np.mean([one.value for one in found]) == pytest.approx(found[0].noise_floor, rel=0.25)
 
 
+@pytest.mark.slow
 def test_intervals_of_the_parts_cover():
     at = (np.arange(40_000) + 0.5) / 40_000
     rate = at**2

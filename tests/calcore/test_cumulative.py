@@ -81,6 +81,7 @@ def calibrated(kind, seed, n=400):
 KINDS = ["Clean", "weights", "Noisy", "PU", "PosteriorConfidence", "units"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("metric", [metrics.ecce, metrics.ecce_range])
 def test_a_calibrated_score_is_rejected_in_one_of_twenty_samples(metric, kind):

@@ -41,6 +41,7 @@ def observed(kind, seed, n=2000):
     return Clean().evidence(score, label, weight=rng.gamma(3, size=n) if kind == "weights" else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Clean", "Noisy", "PU", "weights", "units"])
 @pytest.mark.parametrize("pair", ["same size", "worse"])
 def test_the_ece_difference_covers(kind, pair, capsys):

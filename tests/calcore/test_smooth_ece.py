@@ -75,6 +75,7 @@ def draw(kind, seed, n=600, bend=0.0):
     return Clean().evidence(score, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Clean", "Noisy", "PU"])
 @pytest.mark.parametrize("bend", [0.0, 0.1])
 def test_the_interval_covers_and_chance_is_exceeded_by_chance_only(kind, bend):

@@ -19,6 +19,7 @@ def corrected_list(app):
     return pd.read_csv(io.BytesIO(held(app, "suspicious-csv")))
 
 
+@pytest.mark.slow
 def test_corrections_change_what_is_fitted_and_nothing_that_is_measured(app):
     data, truth = noisy()
     go(opened(app, data), "overview")
@@ -67,6 +68,7 @@ def test_a_calibrated_score_stays_calibrated_when_its_suspicious_labels_are_corr
     assert not any("Not calibrated" in box.value for box in app.error)
 
 
+@pytest.mark.slow
 def test_corrections_never_reach_the_audit_sample(app):
     data, truth = noisy(2000)
     go(opened(app, data), "compare")

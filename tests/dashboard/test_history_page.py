@@ -70,6 +70,24 @@ def test_an_alert_is_acknowledged_by_name(app, url):
         assert [(one.by, one.note) for one in seen] == [("Ada", "retraining")]
 
 
+def test_an_acknowledged_alert_is_folded_away_and_says_who_has_seen_it(app, url):
+    opened(app, stream_bytes(12, 300, broken_from=6))
+    new_stream(app)
+    app.button(key="save-run").click().run()
+    while app.error:
+        said = [box.value for box in app.error]
+        app.text_input(key="acknowledged-by").set_value("Ada").run()
+        app.text_input(key="acknowledge-note").set_value("retraining").run()
+        app.button(key="acknowledge").click().run()
+        assert not app.exception
+        assert len(app.error) < len(said) or said != [box.value for box in app.error]
+    assert any("Nothing new" in box.value for box in app.warning)
+    folded = next(one for one in app.expander if one.label.startswith("Seen ("))
+    assert "since 2022\\-07" in folded.markdown[0].value or "since 2022-07" in folded.markdown[0].value
+    assert folded.caption[0].value.replace("\\", "").startswith("Seen by Ada, ")
+    assert folded.caption[0].value.replace("\\", "").endswith("UTC: retraining")
+
+
 def test_a_live_map_is_noted_and_offered(app, url, few_calibrators):
     opened(app, stream_bytes(8, 300, broken_from=0))
     app.switch_page("views/compare.py").run()
@@ -96,10 +114,19 @@ def test_deleting_asks_first_and_leaves_nothing(app, url):
     opened(app, stream_bytes(6, 200))
     new_stream(app)
     app.button(key="save-run").click().run()
-    assert app.button(key="delete-history").disabled
+    what = next(one for one in app.selectbox if str(one.key).startswith("delete-what"))
+    assert what.value is None
     app.checkbox(key="delete-sure").check().run()
+    assert app.button(key="delete-history").disabled
+    what = next(one for one in app.selectbox if str(one.key).startswith("delete-what"))
+    what.select_index(0).run()
     app.button(key="delete-history").click().run()
     assert not app.exception, app.exception
+    assert any("eleted" in box.value for box in app.success)
+    of_file(app, "selectbox", "over-time-metric").set_value("gap").run()
+    assert any("eleted" in box.value for box in app.success)
+    app.button(key="close-deleted").click().run()
+    assert not any("eleted" in box.value for box in app.success)
     with Store.open(url) as store:
         assert store.streams() == ()
 

@@ -31,6 +31,7 @@ def opened(app, kind, without=()):
     return app
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WEAK)
 def test_a_file_of_every_kind_goes_through_every_view(app, kind):
     opened(app, kind)

@@ -238,6 +238,7 @@ def test_known_positives_have_the_worked_example_and_no_labels(app):
     assert not app.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uu", "su", "sconf", "posterior", "pconf"])
 def test_every_kind_of_weak_labels_can_be_looked_at(app, kind):
     opened_weak(app, kind)

@@ -6,8 +6,11 @@ import pytest
 
 from calcore import ingest
 from calcore.calibrators import Platt
+from calcore.session import Looked
+from dashboard.services.sessions import link_of, session_of
 from tests.dashboard.conftest import messages, of_file, upload
 from tests.dashboard.streams import ODD, stream_bytes
+from tests.dashboard.test_saved_session import fresh, open_session
 
 
 def opened(app, data, name="stream.csv"):
@@ -36,11 +39,37 @@ def test_a_stream_that_breaks_says_so_first_and_since_when(app):
     assert table["Severity"][0] == "alert"
 
 
+def links(app):
+    return [one.proto.label for one in app.get("page_link")]
+
+
+def test_the_overview_asks_about_time_and_repeats_the_first_alert(app):
+    upload(app, stream_bytes(14, 300, broken_from=12))
+    app.button(key="analyse").click().run()
+    app.switch_page("views/overview.py").run()
+    assert "Has this changed over time?" in links(app)
+    assert not any("Over time" in box.value for box in app.warning)
+    app.switch_page("views/over_time.py").run()
+    app.switch_page("views/overview.py").run()
+    assert any("since 2023-01" in box.value.replace("\\", "") for box in app.warning)
+    # judged by another tolerance that watch says nothing
+    app.slider(key="tolerance").set_value(5.0).run()
+    assert not any("Over time" in box.value for box in app.warning)
+
+
+def test_the_overview_of_a_file_without_a_time_column_does_not_ask(app):
+    upload(app, stream_bytes(6, 200, time=None))
+    app.button(key="analyse").click().run()
+    app.switch_page("views/overview.py").run()
+    assert "Has this changed over time?" not in links(app)
+
+
 def test_batches_without_labels_are_named_as_estimates(app):
     opened(app, stream_bytes(12, 400, unlabelled=1))
     said = messages(app)
     assert "1 batch has no labels yet (2022-12)" in said
     assert "estimates" in said
+    assert "repeats the gaps of the reference period and cannot see a change" in said
     twin = app.dataframe[0].value
     assert twin["Is"].iloc[-1] == "estimated"
 
@@ -76,6 +105,7 @@ def test_another_unit_gives_other_batches(app):
     assert set(app.dataframe[0].value["Batch"]) == {"north", "south"}
 
 
+@pytest.mark.slow
 def test_too_many_batches_get_a_sentence(app):
     opened(app, stream_bytes(12, 250))
     of_file(app, "selectbox", "batches-by").set_value("column").run()
@@ -113,6 +143,53 @@ def test_the_reference_period_can_be_chosen(app):
     of_file(app, "selectbox", "reference-from").set_value(2).run()
     assert not app.exception
     assert "Reference period: 2022-03 to 2022-04" in messages(app)
+
+
+def test_what_is_chosen_is_there_again_after_another_page_and_in_a_session(app):
+    data = stream_bytes(18, 300)
+    opened(app, data)
+    of_file(app, "selectbox", "batches-by").set_value("quarter").run()
+    of_file(app, "selectbox", "over-time-metric").set_value("gap").run()
+    of_file(app, "number_input", "fewest-rows").set_value(60).run()
+    of_file(app, "number_input", "complete").set_value(75).run()
+    next(one for one in app.number_input if str(one.key).startswith("limit-highest-gap")).set_value(7.0).run()
+    of_file(app, "selectbox", "reference-kind").set_value("range").run()
+    of_file(app, "selectbox", "reference-from").set_value(1).run()
+    of_file(app, "selectbox", "reference-to").set_value(3).run()
+
+    def as_chosen(at):
+        assert not at.exception
+        assert of_file(at, "selectbox", "batches-by").value == "quarter"
+        assert of_file(at, "selectbox", "over-time-metric").value == "gap"
+        assert of_file(at, "number_input", "fewest-rows").value == 60
+        assert of_file(at, "number_input", "complete").value == 75
+        limit = next(one for one in at.number_input if str(one.key).startswith("limit-highest-gap"))
+        assert limit.value == 7.0
+        assert "Reference period: 2022-Q2 to 2022-Q4" in messages(at)
+        assert len(at.dataframe[0].value) == 6
+
+    as_chosen(app)
+    app.switch_page("views/reliability.py").run()
+    app.switch_page("views/over_time.py").run()
+    as_chosen(app)
+    state = app.session_state["calcore"]
+    file, link = session_of(state, "over_time").to_json().encode(), link_of(state, "over_time")
+    again = fresh()
+    open_session(again, file)
+    upload(again, data, "stream.csv")
+    again.switch_page("views/over_time.py").run()
+    as_chosen(again)
+    assert session_of(again.session_state["calcore"], "over_time").to_json().encode() == file
+    followed = fresh(link)
+    upload(followed, data, "stream.csv")
+    followed.switch_page("views/over_time.py").run()
+    as_chosen(followed)
+
+
+def test_what_was_never_changed_is_left_to_the_next_file(app):
+    opened(app, stream_bytes(8, 300))
+    app.switch_page("views/overview.py").run()
+    assert app.session_state["calcore"].looked == Looked()
 
 
 def test_a_tiny_file_is_drawn_without_a_verdict_that_it_cannot_bear(app):

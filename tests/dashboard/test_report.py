@@ -12,6 +12,7 @@ import pytest
 from calcore.ingest import Choices, Roles
 from calcore.maps import CalibrationMap
 from calcore.meanings import MEANINGS
+from calcore.monitoring import Batching, Plan
 from calcore.settings import Settings
 from dashboard import services
 from dashboard import wording as w
@@ -21,6 +22,7 @@ from dashboard.state import get_state
 
 from .conftest import csv_bytes, upload
 from .reports import Parts, file_with_ids, fresh_session, opened, reported
+from .streams import stream_bytes
 from .test_views import analysed, go
 from .weak_files import PRIOR, weak_file
 
@@ -195,3 +197,22 @@ def test_nothing_is_offered_before_a_file_is_analysed(app):
     upload(app, csv_bytes())
     go(app, "export")
     assert "prepare-report" not in [button.key for button in app.button]
+
+
+def test_a_watch_of_the_session_is_a_section_and_of_another_file_it_is_none():
+    found = opened(stream_bytes(12, 300, broken_from=6, unlabelled=1), "stream.csv")
+    assert Parts(reported(found)).sections == WITHOUT_MAP
+    plan = Plan(Batching("month"), reference=2)
+    services.remember_watch(found, services.watch_of(found, plan))
+    parts = Parts(reported(found))
+    assert parts.sections == [*WITHOUT_MAP[:4], "over-time", *WITHOUT_MAP[4:]]
+    assert {"figure-over-time-ece", "figure-over-time-gap"} <= set(parts.figures)
+    for words in (
+        "since 2022-07",
+        "2022-01 to 2022-02",
+        "a month; joined with the next below 100 rows",
+        "2 points",
+        "cannot see a change",
+    ):
+        assert words in parts.text.replace("\xa0", " "), words
+    assert Parts(reported(opened(file_with_ids()))).sections == WITHOUT_MAP

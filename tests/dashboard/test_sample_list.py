@@ -245,6 +245,7 @@ def test_no_sample_is_offered_where_none_can_help(app, kind):
     assert not any("Draw a random sample" in box.label for box in app.expander)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["su", "posterior"])
 def test_weak_labels_are_ranked_on_a_sample_of_the_population(app, kind):
     opened_weak(app, kind)
@@ -294,6 +295,7 @@ def test_rows_of_a_parquet_file_are_found_by_their_numbers(app, tmp_path):
     assert "Ranked on a random sample of 292" in messages(app)
 
 
+@pytest.mark.slow
 def test_another_layout_of_the_same_file_keeps_the_sample(app):
     data, truth = noisy()
     go(opened(app, data), "compare")

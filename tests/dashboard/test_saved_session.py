@@ -86,6 +86,7 @@ def analysed_of(app: AppTest, kind: str) -> bytes:
 ALL = [pytest.param(kind, marks=[] if kind == "noisy" else pytest.mark.slow) for kind in MEANINGS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_a_session_and_its_file_bring_back_the_verdict_and_every_setting(app, kind):
     comes_back(app, kind, session_first=True)

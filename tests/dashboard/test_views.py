@@ -153,6 +153,7 @@ def test_group_names_are_shown_as_typed(app):
     assert "\\$x^2\\$" in shown or "A\\_B\\_C" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 5, 30])
 @pytest.mark.parametrize("view", VIEWS)
 def test_tiny_files_never_break_a_view(app, view, n):

@@ -117,6 +117,7 @@ def test_a_score_that_is_off_is_found_out_under_every_kind_of_label(name):
     assert test.changes[0].pattern == "too low"
 
 
+@pytest.mark.slow
 def test_a_file_that_is_sorted_by_score_raises_no_more_false_alarms():
     """40 streams of 20 batches of known positives: 5 % is 2, and 12 % were alarmed about where rows met in order."""
     rng, allowed = np.random.default_rng(1), Allowed.around_zero(0.0, 10)

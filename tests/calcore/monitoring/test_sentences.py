@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from calcore.monitoring import Batching, FixedLimit, Plan, measure_batches, watch
 from calcore.monitoring.alert_table import alert_table
+from calcore.monitoring.caveats import estimates, pending, unplaced, untested
 from calcore.monitoring.sentences import (
     batch_words,
     evidence_title,
     first_alert,
     groups_title,
-    pending,
     series_title,
-    unplaced,
     verdict,
 )
 from calcore.monitoring.series import (
@@ -112,6 +112,51 @@ def test_batches_that_wait_for_labels_are_named():
     assert batch_words(watched.results[-1], "event rate").count("estimated") >= 1
 
 
+def not_in_the_test(watched, places):
+    """The same watch with the batches at ``places`` measured on 66 % of their labels."""
+    reason = "labels of 66 % of the rows so far: not in the test before 90 %"
+    results = [
+        replace(one, growth=None, shift=None, reason=reason) if i in places else one
+        for i, one in enumerate(watched.results)
+    ]
+    return watch(results, watched.plan)
+
+
+def test_a_newest_batch_that_is_unusual_and_not_tested_yet_is_said_first():
+    found = verdict(not_in_the_test(stream(13, 1200, broken_from=12), {12}))
+    assert found.level is Level.WATCH
+    assert found.title == "Look here"
+    assert found.sentence.startswith("2023-01, the newest measured batch, is outside")
+    assert "1 measured batch is not in the test yet (2023-01: labels of 66 % of the rows" in found.sentence
+    assert "Nothing speaks against" not in found.sentence
+
+
+def test_measured_batches_that_are_not_tested_are_counted_beside_a_good_verdict():
+    watched = not_in_the_test(stream(24, 1200), {22, 23})
+    found = verdict(watched)
+    assert found.level is Level.GOOD
+    assert "the 22 tested batches (2022-01 to 2023-10)" in found.sentence
+    assert "2 of the measured batches are not in the test yet (2023-12 and 2023-11: labels" in found.sentence
+    assert untested(stream(4, 100)) == ""
+
+
+def test_nothing_speaks_against_it_is_said_only_where_nothing_does():
+    watched = stream(24, 1200)
+    outside = watched.limits["gap"].outside.copy()
+    outside[9] = True
+    limits = {**watched.limits, "gap": replace(watched.limits["gap"], outside=outside)}
+    found = verdict(replace(watched, limits=limits))
+    assert "Nothing speaks against" not in found.sentence
+    assert "2022-10 was outside what the reference period leads to expect" in found.sentence
+
+
+def test_an_estimate_is_said_to_repeat_the_reference_period():
+    watched = stream(8, unlabelled=2)
+    assert "repeats the gaps of the reference period and cannot see a change" in estimates(watched, "ECE")
+    assert "2022-07 and 2022-08" in estimates(watched, "ECE")
+    assert estimates(stream(8), "ECE") == ""
+
+
 @pytest.mark.parametrize(
     "rows, said",
     [(0, ""), (1, "1 row has no time and is in no batch."), (3, "3 rows have no time and are in no batch.")],
@@ -140,6 +185,33 @@ def test_the_subgroup_that_broke_comes_first_and_is_named():
     assert found[0].pooled.value == pytest.approx(-0.2 * 8 / 12, abs=0.03)
 
 
+def test_subgroups_come_by_what_they_are_like_now():
+    """West is off by most on the whole but was put right; east is off now, by less, and by more than south."""
+    rng = np.random.default_rng(5)
+    month = np.repeat(np.arange(14), 900)
+    score = rng.uniform(0.3, 0.9, month.size)
+    region = rng.choice(["west", "east", "south"], month.size)
+    table = pd.DataFrame({"region": region})
+    off = 0.25 * ((region == "west") & (month >= 4) & (month < 9)) + 0.12 * (
+        (region == "east") & (month >= 10)
+    )
+    label = (rng.random(month.size) < score - off).astype(float)
+    member = Membership.of_subgroups(make_subgroups(table, ["region"]).subgroups, table)
+    evidence = Clean().evidence(score, label, groups=member)
+    time = (np.datetime64("2022-01") + month).astype("datetime64[ns]")
+    found = group_series(watch(*measure_batches(Plan(Batching("month")), score, evidence, time=time)))
+    assert found[0].name == "region = east"
+    assert not found[0].over
+    late = (region == "east") & (month >= 11)
+    assert found[0].recent.value == pytest.approx((label - score)[late].mean(), abs=1e-9)
+    west = next(one for one in found if one.name == "region = west")
+    assert west.alarmed
+    assert west.over
+    assert list(np.flatnonzero(west.during)) == [4, 5, 6, 7, 8]
+    assert found[0].during[10:].all()
+    assert not found[0].during[:9].any()
+
+
 def test_pooled_gap_is_that_of_all_rows_together():
     watched = stream(6, 400)
     values = [one.value("gap").value for one in watched.results]
@@ -161,6 +233,27 @@ def test_the_diagram_of_a_batch_has_its_event_rates():
             assert table.event_rate[j] == pytest.approx(label[inside].mean())
             assert table.mean_score[j] == pytest.approx(score[inside].mean())
             assert table.rows[j] == inside.sum()
+
+
+def test_intervals_of_a_batch_are_shares_and_small_bins_are_too_few():
+    rng = np.random.default_rng(3)
+    score = np.concatenate([rng.uniform(0.0, 0.2, 400), rng.uniform(0.4, 0.6, 12), rng.uniform(0.8, 1.0, 19)])
+    label = (rng.random(score.size) < score).astype(float)
+    label[-19:] = 1.0
+    time = np.full(score.size, np.datetime64("2022-01-01"))
+    plan = Plan(Batching("month"), bins=5, reference=1)
+    watched = watch(*measure_batches(plan, score, Clean().evidence(score, label), time=time))
+    table = batch_reliability(watched.results[0])
+    held = table.rows > 0
+    assert (table.lower[held] >= 0).all()
+    assert (table.upper[held] <= 1 + 1e-12).all()
+    assert list(table.too_few[held]) == [False, True, True]
+    assert table.method == "Wilson"
+    for j in np.flatnonzero(held):
+        inside = (score >= j / 5) & (score < (j + 1) / 5)
+        expected = binomtest(int(label[inside].sum()), int(inside.sum())).proportion_ci(method="wilson")
+        assert table.lower[j] == pytest.approx(expected.low, abs=0.02)
+        assert table.upper[j] == pytest.approx(expected.high, abs=0.02)
 
 
 def test_the_table_of_alerts_has_what_since_and_where():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,3 +120,16 @@ def test_values_of_the_source_column_that_are_gone_are_asked_again():
     dropped, said = fit_settings(read, Settings(labels="uu", source_values=("A", "B")), False)
     assert dropped.source_values == ()
     assert "A, B" in said[0]
+
+
+def test_batches_that_the_file_cannot_have_are_named():
+    seen = Looked(batch_by="month")
+    assert fit_looked(seen, [], [], ["region"], True)[0].batch_by == "month"
+    found, said = fit_looked(replace(seen, calibrators=()), [], [], ["region"], False)
+    assert found.batch_by is None
+    assert said == ["batches by month: no time column is chosen; the suggested batches are used."]
+    seen = Looked(calibrators=(), batch_by="column", batch_column="wave")
+    assert fit_looked(seen, [], [], ["wave"]) == (seen, [])
+    found, said = fit_looked(seen, [], [], ["region"])
+    assert (found.batch_by, found.batch_column) == (None, None)
+    assert 'there is no column "wave"' in said[0]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calcore.ingest import Choices, Roles
+from calcore.monitoring.limits import FixedLimit
 from calcore.session import LOOKED, SETTINGS, Looked, read_link, write_link
 from calcore.session.fields import says_nothing
 from calcore.settings import Settings
@@ -112,3 +113,15 @@ def test_thousands_of_parameters_are_said_once():
 
 def test_no_query_is_no_link():
     assert read_link({}) is None
+
+
+def test_a_link_names_no_column_of_batches():
+    seen = Looked(
+        batch_by="column", batch_column="wave", metric="gap", fixed_limits=(FixedLimit("gap", -0.02),)
+    )
+    found = parse_qs(write_link(Settings(), seen, "over_time", SHA, Choices()))
+    assert not {"batch_by", "batch_column"} & set(found)
+    assert found["metric"] == ["gap"]
+    assert found["fixed_limits"] == ["gap:-0.02:"]
+    assert "what the page suggests is used" in read_link(query(batch_by="fortnight")).problems[0]
+    assert read_link(query(batch_column="wave")).problems

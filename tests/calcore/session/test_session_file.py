@@ -16,6 +16,8 @@ from calcore.comparison import RANKED_ON
 from calcore.errors import InputError
 from calcore.ingest import Choices, ClassView, FileFormat, LabelMapping, Roles
 from calcore.meanings import MEANINGS
+from calcore.monitoring.limits import FixedLimit
+from calcore.monitoring.results import METRICS
 from calcore.session import ListUsed, Looked, Session
 from calcore.session.fields import CLASSES, FORMAT, LOOKED, MAPPING, PLAIN_CHOICES, ROLES, SETTINGS
 from calcore.settings import Settings
@@ -63,6 +65,21 @@ judged = st.builds(
     bins=st.integers(2, 40),
     min_mass=st.floats(0, 0.1),
 )
+
+
+def limits_of(metric):
+    """Any limit on a metric."""
+    ends = st.lists(st.floats(-1000, 1000).map(lambda x: x + 0.0), min_size=2, max_size=2).map(sorted)
+    sides = st.sampled_from([(True, True), (True, False), (False, True)])
+    return st.builds(
+        lambda pair, side: FixedLimit(
+            metric, *(end if used else None for end, used in zip(pair, side, strict=True))
+        ),
+        ends,
+        sides,
+    )
+
+
 looked = st.builds(
     Looked,
     strategy=st.sampled_from(["width", "mass", "isotonic"]),
@@ -74,6 +91,18 @@ looked = st.builds(
     compared=st.none() | calibrators,
     ranked_on=st.sampled_from(RANKED_ON),
     exported=st.sampled_from([None, *REGISTRY]),
+    batch_by=st.sampled_from([None, "day", "month", "rows"]),
+    batch_size=st.none() | st.integers(10, 10**8),
+    fewest_rows=st.none() | st.integers(1, 10**7),
+    complete=st.none() | st.integers(0, 100),
+    metric=st.sampled_from(list(METRICS)),
+    reference=st.sampled_from(["first", "range"]),
+    reference_first=st.none() | st.integers(1, 2000),
+    reference_from=st.none() | st.integers(1, 2000),
+    reference_to=st.none() | st.integers(1, 2000),
+    fixed_limits=st.lists(st.sampled_from(list(METRICS)), unique=True, max_size=4).flatmap(
+        lambda metrics: st.tuples(*(limits_of(metric) for metric in metrics))
+    ),
 )
 lists = st.lists(
     st.builds(
@@ -246,5 +275,41 @@ def test_files_of_version_1_are_opened_for_ever():
     assert session.filename == "scores.csv"
     assert session.choices.label_mapping == LabelMapping(("yes",), ("no",))
     assert session.settings == Settings(labels="noisy", rho0=0.07, rho1=0.13, tolerance=0.035)
-    assert session.looked == Looked(reliability_bins=17, compared=("Identity", "Platt"), ranked_on="ECE")
+    assert session.looked == Looked(
+        reliability_bins=17,
+        compared=("Identity", "Platt"),
+        ranked_on="ECE",
+        batch_by="month",
+        fewest_rows=50,
+        metric="gap",
+        reference_first=3,
+        fixed_limits=(FixedLimit("ECE", high=0.05),),
+    )
     assert session.lists == (ListUsed("sample", "checked.csv", "b" * 64),)
+
+
+def test_over_time_is_in_the_file_with_the_column_of_its_batches():
+    seen = Looked(batch_by="column", batch_column="wave", reference="range", reference_from=2, reference_to=4)
+    assert Session.from_json(replace(PLAIN, looked=seen).to_json()).looked == seen
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {},
+        [[]],
+        [{"metric": "ECE", "low": None}],
+        [{"metric": "ECE", "low": None, "high": None}],
+        [{"metric": "ECE", "low": 0.2, "high": 0.1}],
+        [{"metric": "nonsense", "low": 0.2, "high": None}],
+        [{"metric": "ECE", "low": True, "high": None}],
+        [{"metric": "ECE", "low": 0.2, "high": None, "more": 1}],
+        [{"metric": "ECE", "low": 0.2, "high": None}] * 2,
+        [{"metric": ["ECE"], "low": 0.2, "high": None}],
+    ],
+)
+def test_limits_that_are_none_are_refused(limits):
+    document = json.loads(PLAIN.to_json())
+    document["looked_at"]["fixed_limits"] = limits
+    with pytest.raises(InputError, match=r"looked_at\.fixed_limits"):
+        Session.from_json(json.dumps(document))

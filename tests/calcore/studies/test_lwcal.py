@@ -111,6 +111,7 @@ def test_every_table_is_told():
     assert "nan" not in text
 
 
+@pytest.mark.slow
 def test_human_votes_are_told():
     rng = np.random.default_rng(0)
     problems = []

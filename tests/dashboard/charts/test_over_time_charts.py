@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calcore.monitoring import watch
 from calcore.monitoring.results import METRICS
 from calcore.monitoring.series import group_series
+from dashboard.charts import theme
 from dashboard.charts.over_time import series_chart
 from dashboard.charts.over_time_axis import batch_axis
 from dashboard.charts.over_time_evidence import evidence_chart, evidence_number
@@ -22,7 +25,7 @@ def trace(chart, name):
 def test_every_batch_is_drawn_once_with_its_value(watched, metric):
     chart = series_chart(watched, metric)
     drawn = {}
-    for name in ("Measured", "Beyond a limit", "Estimated: no labels yet", "Not measured"):
+    for name in ("Measured", "Beyond a limit", "Estimated, if nothing has changed", "Not measured"):
         one = trace(chart, name)
         for x, y in zip(one.x, one.y, strict=True) if one is not None else ():
             assert x not in drawn
@@ -35,16 +38,15 @@ def test_every_batch_is_drawn_once_with_its_value(watched, metric):
 
 
 def test_estimates_are_hollow_and_named(watched):
-    one = trace(series_chart(watched, "event rate"), "Estimated: no labels yet")
+    one = trace(series_chart(watched, "event rate"), "Estimated, if nothing has changed")
     assert len(one.x) == 1
     assert one.marker.symbol == "circle-open"
     assert "no labels yet" in one.hovertext[0]
-    lines = [
-        t
-        for t in series_chart(watched, "event rate").figure.data
-        if t.mode == "lines" and t.line.dash == "dash"
-    ]
-    assert any(t.x[-1] == one.x[0] for t in lines)
+    chart = series_chart(watched, "event rate")
+    ends = [(t.x[0], t.x[-1]) for t in chart.figure.data if t.mode == "lines" and t.line.color == theme.GOOD]
+    assert ends
+    joined = {x for pair in ends for x in pair}
+    assert one.x[0] not in joined
 
 
 def test_a_fixed_limit_is_a_line_and_what_is_beyond_has_another_shape(watched):
@@ -80,6 +82,13 @@ def test_subgroups_share_one_axis(watched):
     chart = groups_chart(watched, group_series(watched)[:4])
     ranges = {chart.figure.layout[name].range for name in ("yaxis", "yaxis2", "yaxis3", "yaxis4")}
     assert len(ranges) == 1
+
+
+def test_a_row_of_the_table_is_in_an_alert_only_while_it_lasts(watched):
+    series = group_series(watched)
+    one = replace(series[0], during=np.arange(len(watched.results)) == 3)
+    table = groups_chart(watched, [one]).table
+    assert list(table["Batch"][table["Alert"] == "yes"]) == [watched.results[3].label]
 
 
 def test_nothing_measured_is_said(watched):
