@@ -16,21 +16,19 @@ from calcore.cli import output
 from calcore.cli.exits import CANNOT_TELL, GOOD, WRONG
 from calcore.cli.fetched import fetched, is_address
 from calcore.cli.file_options import FileOptions, file_options, quiet_option
+from calcore.cli.monitor_document import document as run_document
 from calcore.cli.opened import Opened, open_file
 from calcore.cli.remembered import TimeOptions, kept_with, said, sound
 from calcore.cli.webhook import check_webhook, post
 from calcore.errors import InputError
 from calcore.monitoring import (
-    BatchResult,
     FixedLimit,
     Plan,
-    Watch,
     batches_of_file,
     joined,
     parts,
     watch,
 )
-from calcore.monitoring.alerts import Alert
 from calcore.monitoring.batches import CALENDAR
 from calcore.monitoring.history import Recorded, agreed, earlier_runs, record, usable
 from calcore.monitoring.results import METRICS
@@ -163,7 +161,7 @@ def monitor_command(
             *_without_place(without),
         ]
     code = WRONG if kept.open else GOOD if any(one.measured for one in found.results) else CANNOT_TELL
-    document = _document(opened, name, found, new, kept, notes, code)
+    document = run_document(opened, name, found, new, kept, notes, code)
     try:
         click.echo(output.json_text(document))
     finally:  # the next run will not call these alerts new, so they are posted even where nobody reads stdout
@@ -267,55 +265,3 @@ def _without_place(rows: int) -> list[str]:
         return []
     have, they = ("has", "it is") if rows == 1 else ("have", "they are")
     return [f"{wording.rows(rows)} {have} no time or no value in the batch column: {they} in no batch."]
-
-
-def _document(
-    opened: Opened,
-    name: str,
-    found: Watch,
-    new: Sequence[BatchResult],
-    kept: Recorded,
-    notes: Sequence[str],
-    code: int,
-) -> dict[str, Any]:
-    """The run as plain values: ``batches`` are those of this file, ``alerts`` all open ones of the stream."""
-    keys = {one.key for one in new}
-    return {
-        "command": "monitor",
-        "stream": name,
-        "file": output.report(opened.ingested.report),
-        "repeated": kept.run.repeated,
-        "notes": list(notes),
-        "batches_kept": len(found.results),
-        "reference": None if found.reference is None else list(found.reference.labels),
-        "batches": [_batch(one) for one in found.results if one.key in keys],
-        "log_evidence": float(found.test.log_evidence[-1]) if len(found.results) else 0.0,
-        "threshold": found.test.threshold,
-        "alerts": [_alert(alert, alert in kept.new) for alert in kept.open],
-        "notices": [_alert(alert, True) for alert in kept.new if alert.severity == "notice"],
-        "exit_code": code,
-    }
-
-
-def _batch(one: BatchResult) -> dict[str, Any]:
-    return {
-        "key": one.key,
-        "label": one.label,
-        "start": one.start,
-        "end": one.end,
-        "rows": one.rows,
-        "labelled": one.labelled,
-        "kind": one.kind,
-        "reason": one.reason,
-        "basis": one.basis,
-        "metrics": {
-            metric: {"value": value.value, "interval": [value.low, value.high]}
-            for metric, value in one.values.items()
-        },
-        "noise_floor": one.noise_floor,
-        "noise_limit": one.noise_limit,
-    }
-
-
-def _alert(alert: Alert, new: bool) -> dict[str, Any]:
-    return asdict(alert) | {"new": new}

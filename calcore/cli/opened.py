@@ -8,14 +8,13 @@ from typing import Any
 
 from calcore import ingest
 from calcore.cli.file_options import TIES, FileOptions
+from calcore.cli.label_options import with_positive, with_ties
 from calcore.cli.remembered import TimeOptions, fitting
 from calcore.errors import InputError, NoLabels
 from calcore.evidence import Evidence
 from calcore.file_evidence import evidence_of, evidence_of_no_rows
-from calcore.ingest import Choices, Ingested, JoinAccount, LabelMapping, Parsed, Question, Roles
-from calcore.ingest.choices import tied_mapping
+from calcore.ingest import Choices, Ingested, JoinAccount, Parsed, Question, Roles
 from calcore.ingest.columns import Column
-from calcore.ingest.labels import NO_LABEL, guess_mapping, label_text, spelled, tie_question
 from calcore.ingest.report import quote_list
 from calcore.ingest.roles import check_roles, guess_roles
 from calcore.meanings import MEANINGS, PARAMETER_WORDS, ROLE_WORDS, guessed_sources, source_values
@@ -25,7 +24,6 @@ from calcore.usual_calibrators import available
 from calcore.wording import short
 
 _PARAMETERS = ("prior", "rho0", "rho1", "theta1", "theta2", "r_min")
-_MOST_VALUES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +80,9 @@ def open_file(
             )
         choices = replace(choices, day_first=when.day_first)
     if options.positive is not None:
-        choices = _with_positive(choices, parsed, options.positive, said.positive is not None)
+        choices = with_positive(choices, parsed, options.positive, said.positive is not None)
     if options.ties is not None:
-        choices = _with_ties(choices, parsed, TIES[options.ties])
+        choices = with_ties(choices, parsed, TIES[options.ties])
     ingested = ingest.interpret(parsed, choices)
     notes = [*missing, *_about_join(account, ingested)]
     notes += _answered(ingested, options, when is not None)
@@ -174,62 +172,6 @@ def _roles(columns: Mapping[str, Column], options: FileOptions) -> Roles | None:
             single[role] = getattr(again, role)
     groups = tuple(name for name in guessed.groups if name not in taken and name not in single.values())
     return Roles(**said, **single, groups=() if options.no_groups else options.group or groups)
-
-
-def _with_positive(choices: Choices, parsed: Parsed, positive: str, said: bool) -> Choices:
-    """``said``: for this file, so that it has to hold the value; else it was said of an earlier one."""
-    roles = choices.roles or guess_roles(parsed.columns)
-    mappings = {
-        role: _mapping(parsed.columns[name], label_text(positive), said)
-        for role, name in (("label", roles.label), ("audit", roles.audit))
-        if name is not None
-    }
-    if not mappings and not said:
-        return choices
-    if not mappings:
-        raise InputError("--positive needs a label column, and none was found; name it with --label COLUMN.")
-    if not any(mappings.values()):
-        column = parsed.columns[roles.label or roles.audit or ""]
-        raise InputError(
-            f'--positive "{positive}" is no value of "{column.name}", which holds '
-            f"{quote_list(list(spelled(column.categories)))}; give one of them."
-        )
-    return replace(choices, label_mapping=mappings.get("label"), audit_mapping=mappings.get("audit"))
-
-
-def _mapping(column: Column, positive: str, must_hold: bool) -> LabelMapping | None:
-    """The mapping in which ``positive`` is the positive value; None where the column ``must_hold`` it and does not."""
-    counts = spelled(column.categories)
-    if must_hold and positive not in counts:
-        return None
-    guess = guess_mapping(counts, column.name).mapping
-    if guess is not None and guess.positive == (positive,):
-        return guess
-    if len(counts) > _MOST_VALUES:
-        raise InputError(
-            f'"{column.name}" holds {len(counts):,} different values, too many for labels; name another.'
-        )
-    others = tuple(value for value in counts if value != positive and value not in NO_LABEL)
-    return LabelMapping((positive,), others, tuple(value for value in counts if value in NO_LABEL))
-
-
-def _with_ties(choices: Choices, parsed: Parsed, option: str) -> Choices:
-    roles = choices.roles or guess_roles(parsed.columns)
-
-    def counted(name: str | None, chosen: LabelMapping | None) -> LabelMapping | None:
-        if name is None:
-            return chosen
-        counts = spelled(parsed.columns[name].categories)
-        mapping = chosen or guess_mapping(counts, name).mapping
-        if mapping is None or tie_question(counts, name, mapping) is None:
-            return chosen
-        return tied_mapping(mapping, option)
-
-    return replace(
-        choices,
-        label_mapping=counted(roles.label, choices.label_mapping),
-        audit_mapping=counted(roles.audit, choices.audit_mapping),
-    )
 
 
 def _with_time(roles: Roles, parsed: Parsed, column: str) -> Roles:
