@@ -61,6 +61,8 @@ class AppState:
     #: What the pages were looked at with, and the subgroups that the reliability page offers.
     looked: Looked = field(default_factory=Looked)
     group_names: tuple[str, ...] = ()
+    #: Another page asked for a role that is folded away on the Data page.
+    more_roles: bool = False
     #: Controls of Over time by the field of Looked that they set: the name in the widget's key, and what is usual.
     over_time_widgets: dict[str, tuple[str, Any]] = field(default_factory=dict)
     #: A session file or a link that was opened before the file that it is for.

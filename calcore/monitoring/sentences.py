@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -186,6 +187,13 @@ def series_title(watch: Watch, metric: str) -> str:
 def first_alert(watch: Watch) -> int | None:
     """The batch in which the earliest of the changes began that are not over."""
     return min((one.since for one in (*watch.findings, *watch.changes) if not one.over), default=None)
+
+
+def broke_at(watch: Watch) -> datetime | None:
+    """When the first alert began that is not over; None where there is none, or no time."""
+    begun = first_alert(watch)
+    start = None if begun is None else watch.results[begun].start
+    return None if start is None else datetime.fromisoformat(start).replace(tzinfo=UTC)
 
 
 def _measured(watch: Watch) -> int:

@@ -229,8 +229,8 @@ def _table(watch: Watch, metric: str) -> pd.DataFrame:
         rows.append(
             {
                 "Batch": one.label,
-                "From": one.start or "",
-                "To": one.end or "",
+                "From": _moment(one.start),
+                "To": _moment(one.end),
                 "Rows": one.rows,
                 "With labels": one.labelled,
                 "Is": f"{one.kind}, reference" if i in reference else one.kind,
@@ -244,6 +244,11 @@ def _table(watch: Watch, metric: str) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _moment(text: str | None) -> str:
+    """A day where the time of day says nothing."""
+    return (text or "").removesuffix("T00:00:00").replace("T", " ")
 
 
 def _between(metric: str, low: float, high: float) -> str:

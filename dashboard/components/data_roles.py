@@ -41,7 +41,8 @@ def roles(state: AppState) -> None:
             wanted[role] = _pick(place, role, words, names, getattr(current, role))
     else:
         st.caption("The score and the label follow from the classes chosen below.")
-    with st.expander("More roles: weight, unit or pair, source, confidence, time"):
+    # open for who comes from a page that wants one of them
+    with st.expander("More roles: weight, unit or pair, source, confidence, time", expanded=state.more_roles):
         for place, (role, words) in zip(st.columns(5), MORE_ROLES.items(), strict=True):
             wanted[role] = _pick(place, role, words, names, getattr(current, role))
     groups = st.multiselect(

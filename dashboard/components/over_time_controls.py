@@ -89,7 +89,9 @@ def no_time(by: str) -> None:
         + (": batches are made of rows in the order of the file." if by == "rows" else ".")
         + " If the file says when each case was scored, choose that column on the Data page under 'More roles'."
     )
-    st.page_link(VIEWS["data"], label="Choose a time column", icon=":material/schedule:")
+    if st.button("Choose a time column", key="choose-time", type="tertiary", icon=":material/schedule:"):
+        get_state().more_roles = True
+        st.switch_page(VIEWS["data"])
 
 
 def _key(name: str, kept: Plan | None, remembered: str | None = None, usual: Any = None) -> str:

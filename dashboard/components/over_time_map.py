@@ -9,6 +9,8 @@ import streamlit as st
 
 from calcore.errors import InputError
 from calcore.maps import CalibrationMap
+from calcore.monitoring import Watch
+from calcore.monitoring.sentences import broke_at
 from calcore.monitoring.store import Store, Stream
 from dashboard import services
 from dashboard.charts.over_time_mapped import mapped_chart
@@ -27,8 +29,10 @@ WORDS = {
 }
 
 
-def before_and_after(found: Analysis, asked: Asked, store: Store | None, stream: Stream | None) -> None:
-    """The series as it is and with a map from a date on, over each other."""
+def before_and_after(
+    found: Analysis, watched: Watch, asked: Asked, store: Store | None, stream: Stream | None
+) -> None:
+    """The series as it is and with a map from a date on, over each other; ``watched`` says which date is suggested."""
     st.subheader("With a calibration map from a date on", anchor=False)
     state = get_state()
     live = None if store is None or stream is None else services.live_since(store, stream)
@@ -41,7 +45,7 @@ def before_and_after(found: Analysis, asked: Asked, store: Store | None, stream:
     if source == NONE:
         st.caption("Choose a map to see what the batches would look like with it.")
         return
-    since = _since(found, right, live[1] if source == LIVE and live is not None else None)
+    since = _since(found, right, live[1] if source == LIVE and live is not None else broke_at(watched))
     try:
         if source == LIVE:
             assert store is not None
@@ -66,7 +70,7 @@ def before_and_after(found: Analysis, asked: Asked, store: Store | None, stream:
     draw(mapped_chart(raw, mapped, asked.metric, moment), key="over-time-mapped")
 
 
-def _since(found: Analysis, place, live: datetime | None) -> np.datetime64 | None:
+def _since(found: Analysis, place, suggested: datetime | None) -> np.datetime64 | None:
     """The first moment (UTC) at which the map is applied; None where there is no time."""
     known = found.ingested.columns.time
     if known is None or np.isnat(known).all():
@@ -74,14 +78,15 @@ def _since(found: Analysis, place, live: datetime | None) -> np.datetime64 | Non
         return None
     first, last = (end.astype("datetime64[D]").astype(object) for end in (np.nanmin(known), np.nanmax(known)))
     middle = first + (last - first) / 2
-    start = middle if live is None else min(max(live.date(), first), last)
+    start = middle if suggested is None else min(max(suggested.date(), first), last)
     chosen = place.date_input(
         "Applied from (UTC)",
         start,
         min_value=first,
         max_value=last,
         format="YYYY-MM-DD",
-        key=get_state().key(f"map-since-{'live' if live else 'any'}"),
+        # another suggestion replaces what was chosen
+        key=get_state().key(f"map-since-{start}"),
     )
     if not hasattr(chosen, "year"):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -30,6 +30,7 @@ from dashboard.state import get_state
 #: Alerts that are said in full; the others are one click away.
 PROMINENT = 3
 MOST_GROUPS = 12
+MOST_SENTENCES = 200
 
 
 def worry(watched: Watch, seen: Mapping[str, Acknowledgement]) -> None:
@@ -61,7 +62,7 @@ def _folded(what: str, alerts: list, icon: str) -> None:
         for alert in alerts[:30]:
             st.markdown(f"- {escape(alert.sentence)}")
         if len(alerts) > 30:
-            st.caption(f"The other {w.count(len(alerts) - 30)} are in the table of alerts below.")
+            st.caption(f"The other {w.count(len(alerts) - 30)} are in the list of alerts below.")
         if what == "notices":
             st.caption(
                 "Notices are over again, or are control limits: with many batches, some are crossed by chance."
@@ -132,7 +133,13 @@ def alerts(watched: Watch) -> None:
     if not watched.alerts:
         st.caption("No alert and no notice.")
         return
-    st.dataframe(alert_table(watched.alerts, watched.results), hide_index=True, key="alerts")
+    table = alert_table(watched.alerts, watched.results)
+    st.dataframe(table.drop(columns="Sentence"), hide_index=True, key="alerts")
+    with st.expander("The same in sentences", icon=":material/notes:"):
+        said = table[["Severity", "Sentence"]].head(MOST_SENTENCES)
+        st.table(said.assign(Sentence=said["Sentence"].map(escape)), border="horizontal", hide_index=True)
+        if len(table) > MOST_SENTENCES:
+            st.caption(f"The other {w.count(len(table) - MOST_SENTENCES)} are in the download.")
     st.download_button(
         "Download the alerts",
         services.alerts_csv(watched),
@@ -142,6 +149,14 @@ def alerts(watched: Watch) -> None:
         key="download-alerts",
         icon=":material/download:",
     )
+
+
+def not_replaced(sentences: Sequence[str]) -> None:
+    """Batches of which this file holds only a part: the first in words, the others counted."""
+    if not sentences:
+        return
+    more = f" And {w.count(len(sentences) - 1)} more." if len(sentences) > 1 else ""
+    st.warning(f"{escape(sentences[0])}{more}", icon=":material/info:")
 
 
 def page() -> None:
@@ -168,14 +183,14 @@ def page() -> None:
     services.remember_watch(found, watched)
     with verdict_place:
         worry(watched, seen)
-        for sentence in () if earlier is None else services.parts_of(found, watched, earlier, kept):
-            st.warning(escape(sentence), icon=":material/info:")
+        if earlier is not None:
+            not_replaced(services.parts_of(found, watched, earlier, kept))
     if watched.results:
         series(watched, asked.metric)
         groups(watched)
         batch_diagram(watched)
         alerts(watched)
-        before_and_after(found, asked, store, stream)
+        before_and_after(found, watched, asked, store, stream)
     history(found, watched, store, stream, earlier)
 
 

@@ -55,6 +55,21 @@ def test_a_second_file_goes_on_from_the_first(app, url):
         assert len(store.batches(stream)) == 14
 
 
+def test_batches_of_which_the_file_has_a_part_are_one_box(app, url):
+    data = stream_bytes(8, 300)
+    opened(app, data)
+    new_stream(app)
+    app.button(key="save-run").click().run()
+    rows = data.decode().splitlines()
+    fewer = [row for i, row in enumerate(rows) if i == 0 or i % 10]
+    app.switch_page("views/data.py").run()
+    opened(app, "\n".join([*fewer, ""]).encode(), "fewer.csv")
+    boxes = [box.value.replace("\\", "") for box in app.warning if "this file has" in box.value]
+    assert len(boxes) == 1
+    assert boxes[0].startswith("2022-01: this file has")
+    assert boxes[0].endswith("And 7 more.")
+
+
 def test_an_alert_is_acknowledged_by_name(app, url):
     opened(app, stream_bytes(12, 300, broken_from=6))
     new_stream(app)

@@ -94,6 +94,23 @@ def test_without_a_time_column_the_page_says_what_is_missing_and_makes_batches_o
     assert len(app.dataframe[0].value) == 4
 
 
+def test_the_way_to_the_time_column_opens_the_box_that_it_is_in(app):
+    upload(app, stream_bytes(6, 200, time=None))
+    assert not next(one for one in app.expander if one.label.startswith("More roles")).proto.expanded
+    app.button(key="analyse").click().run()
+    app.switch_page("views/over_time.py").run()
+    app.button(key="choose-time").click().run()
+    assert next(one for one in app.expander if one.label.startswith("More roles")).proto.expanded
+    assert of_file(app, "selectbox", "role-time")
+
+
+def test_days_are_days_and_sentences_of_alerts_are_whole(app):
+    opened(app, stream_bytes(14, 300, broken_from=8))
+    assert app.dataframe[0].value["From"].str.fullmatch(r"\d{4}-\d\d-\d\d").all()
+    sentences = app.table[0].value["Sentence"]
+    assert any("since 2022-09" in text.replace("\\", "") for text in sentences)
+
+
 def test_another_unit_gives_other_batches(app):
     opened(app, stream_bytes(12, 300))
     assert len(app.dataframe[0].value) == 12
@@ -221,6 +238,9 @@ def test_a_map_from_a_date_on_is_drawn_beside_the_raw_score(app):
     late = columns.time >= columns.time.max() - 150 * 86_400 * 10**9
     map_ = Platt().fit(columns.score[late], columns.label[late]).map_
     of_file(app, "selectbox", "map-source").set_value("uploaded").run()
+    # the date of the break is suggested
+    start = next(one for one in app.date_input if str(one.key).startswith("map-since")).value
+    assert (start.year, start.month) == (2022, 7)
     uploader = next(one for one in app.get("file_uploader") if str(one.key).startswith("map-upload"))
     uploader.upload("map.json", map_.to_json().encode(), "application/json").run()
     assert not app.exception
