@@ -64,7 +64,8 @@ def compare_command(
     output.say("\n" + output.table(tuple(rows.columns), rows.itertuples(index=False)))
     output.say(
         f"Measured {opened.measured_against}, on rows that the calibrator was not fitted on; intervals hold at 95 %. "
-        "Lower is better, except AUC. Harm: how far the method would move scores that are right."
+        "Lower is better, except AUC. Harm: how far the method would move scores that are right. "
+        "AUC change: less that of no change, on the same rows."
     )
     for entry in result.entries:
         said = entry.missing or result.harm_warning(entry.name)

@@ -41,7 +41,7 @@ def comparison(found: Analysis, chosen: Chosen | None) -> Section:
         Text(
             f"{ranked[:1].upper()}{ranked[1:]}. Measured {services.measured_words(found)} on {w.rows(result.measured.n)}, "
             f"{result.folds} folds; intervals 95 %, in brackets. Lower is better, except AUC. Harm: how far the method "
-            "moves scores that are right.",
+            "moves scores that are right. AUC change: less that of no change, on the same rows.",
             quiet=True,
         ),
     ]

@@ -89,7 +89,7 @@ def page() -> None:
     st.dataframe(comparison_table(result), hide_index=True, key="comparison-table")
     st.caption(
         f"Measured {services.measured_words(found)} on {w.rows(result.measured.n)}, {result.folds} folds; intervals 95 %. "
-        "Harm: how far the method moves scores that are right. Log loss: scores clipped at 1e-6."
+        "Harm: how far the method moves scores that are right. AUC change: less that of no change, on the same rows. Log loss: scores clipped at 1e-6."
     )
     if found.calibration is not found.evidence:
         st.caption("Fitted on corrected labels, measured on others: see Label noise.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -60,3 +62,18 @@ def test_it_prints_light_and_uncut_from_a_dark_screen(page, report):
     printed = page.pdf(prefer_css_page_size=True, print_background=True)
     assert printed.startswith(b"%PDF")
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= 4
+
+
+def test_a_heading_is_printed_with_its_first_figure(page, report, tmp_path):
+    reader = shutil.which("pdftotext")
+    if reader is None:
+        pytest.skip("pdftotext (poppler) is not here")
+    page.goto(report.as_uri())
+    page.locator("[data-figure='figure-map'] .main-svg").first.wait_for()
+    page.pdf(path=tmp_path / "r.pdf", prefer_css_page_size=True, print_background=True)
+    text = subprocess.run([reader, tmp_path / "r.pdf", "-"], capture_output=True, check=True).stdout.decode()
+    (there,) = (
+        one for one in text.split("\f") if "\nChosen calibrator: " in f"\n{one}" and "Harm check" in one
+    )
+    assert "Harm check: if these scores were right" in there
+    assert "Mean score" in there.split("Chosen calibrator: ")[-1], "the axis of the diagram"

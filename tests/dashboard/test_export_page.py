@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from calcore.maps import CalibrationMap
+from dashboard.services.comparing import map_file_name
 
 from .conftest import csv_bytes, messages
 from .test_views import analysed, go
@@ -95,3 +96,10 @@ def test_a_map_of_subgroups_leaves_as_sql_and_says_where_it_cannot(app, monkeypa
     assert "The SQL export gives" in said
     assert not disabled(app)["SQL expression"]
     assert any("\"region\" = 'north'" in part.value for part in app.code)
+
+
+def test_files_of_a_map_are_called_alike_and_the_module_can_be_imported(exporting):
+    code = "\n".join(part.value for part in exporting.code)
+    assert '_calibration.json").read()' in code
+    assert map_file_name("VennAbers", "json") == "vennabers_calibration.json"
+    assert map_file_name("VennAbers", "py").removesuffix(".py").isidentifier()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calcore.calibrators import GatedLWCal
 from calcore.gate_grid import gate_grid
 from calcore.group_contradictions import group_contradictions
 from calcore.observation import Clean, Noisy
 from calcore.subgroups import Membership
 from dashboard.charts import theme
+from dashboard.charts.gate import gate_chart
 from dashboard.charts.gate_grid import gate_grid_chart
 from dashboard.charts.group_contradictions import group_contradictions_chart
 
@@ -59,3 +61,16 @@ def test_the_grid_has_every_setting_and_frames_the_present_one(model):
     assert frame.line.color == theme.GOOD
     assert len(chart.table) == 12
     assert ("Brier" in cells.text[0][0]) == isinstance(model, Clean)
+
+
+def test_the_recommendation_beside_the_gate_is_said_to_be_that_of_the_paper():
+    rng = np.random.default_rng(0)
+    score = rng.random(2000)
+    label = (rng.random(2000) < score).astype(float)
+    audit = GatedLWCal().fit(Noisy().evidence(score, label)).audit_
+    chart = gate_chart(audit)
+    assert (
+        f"The paper's recommendation at this gate, by the contradiction rate alone: {audit.score}."
+        in chart.alt
+    )
+    assert "Recommended" not in chart.alt + "".join(chart.table["What"])
