@@ -9,6 +9,7 @@ import pytest
 
 from calcore.ingest import Choices, ClassView, FileFormat, LabelMapping, Roles
 from calcore.meanings import MEANINGS
+from calcore.monitoring.limits import FixedLimit
 from calcore.session import PATCHED, STRATEGIES, ListUsed, Looked, Session
 from calcore.settings import Settings
 from tests.dashboard.conftest import csv_bytes, upload
@@ -88,6 +89,17 @@ def some_session(data: bytes, r: random.Random) -> Session:
         some(calibrators, 4),
         r.choice(["Brier", "MC", "ECE"]),
         r.choice([None, "Platt", "LWCal"]),
+        batch_by=r.choice([None, "day", "month", "rows", "column"]),
+        batch_size=r.choice([None, 10, 100, 10**8]),
+        batch_column=r.choice([None, *NAMES]),
+        fewest_rows=r.choice([None, 1, 50, 10**7]),
+        complete=r.choice([None, 0, 100]),
+        metric=r.choice(["ECE", "gap", "AUC"]),
+        reference=r.choice(["first", "range"]),
+        reference_first=r.choice([None, 1, 2000]),
+        reference_from=r.choice([None, 1, 2000]),
+        reference_to=r.choice([None, 1, 2000]),
+        fixed_limits=r.choice([(), (FixedLimit("gap", -0.01, 0.01), FixedLimit("ECE", high=0.0))]),
     )
     sha = hashlib.sha256(data).hexdigest() if r.random() < 0.6 else "0" * 64
     lists = (ListUsed("sample", "checked.csv", "1" * 64),) if r.random() < 0.2 else ()
@@ -103,6 +115,6 @@ def test_every_page_stands(seed):
     for step in ("session", "file") if seed % 2 else ("file", "session"):
         at = open_session(at, file) if step == "session" else upload(at, data)
     assert not at.exception
-    for view in ("data", "reliability", "subgroups", "overview", "compare"):
+    for view in ("data", "reliability", "subgroups", "overview", "over_time", "compare"):
         at.switch_page(f"views/{view}.py").run()
         assert not at.exception, view
