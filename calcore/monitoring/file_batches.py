@@ -10,6 +10,7 @@ from calcore.evidence import Evidence
 from calcore.ingest import Ingested
 from calcore.monitoring.results import BatchResult
 from calcore.monitoring.watch import Plan, measure_batches
+from calcore.wording import rows
 
 
 def batches_of_file(
@@ -63,7 +64,7 @@ def parts(kept: Sequence[BatchResult], new: Sequence[BatchResult]) -> tuple[str,
     """A sentence for each new batch that does not replace the kept one because it holds fewer or other rows of it."""
     found = {one.key: one for one in kept}
     return tuple(
-        f"{one.label}: this file has {one.rows:,} rows of it and {found[one.key].rows:,} are kept, which stay; give a "
+        f"{one.label}: this file has {rows(one.rows)} of it and {found[one.key].rows:,} are kept, which stay; give a "
         "batch as a whole, or make batches as long as a file."
         for one in new
         if one.key in found and _is_part(found[one.key], one)

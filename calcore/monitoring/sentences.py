@@ -222,7 +222,8 @@ def evidence_title(watch: Watch) -> str:
     within = f"calibrated within {w.points(watch.plan.tolerance)}"
     results = watch.results
     if watch.test.alarms:
-        return f"Evidence against '{within}': beyond the line at {results[watch.test.alarms[0]].label}"
+        at = results[watch.test.alarms[0]].label
+        return f"Evidence against '{within}', everyone and subgroups together: beyond the line at {at}"
     if watch.change.alarms:
         return f"Evidence of a change: beyond the line at {results[watch.change.alarms[0]].label}"
     return f"Evidence against '{within}' never reached the line"
