@@ -187,8 +187,9 @@ def series_title(watch: Watch, metric: str) -> str:
 
 
 def first_alert(watch: Watch) -> int | None:
-    """The batch in which the earliest of the changes began that are not over."""
-    return min((one.since for one in (*watch.findings, *watch.changes) if not one.over), default=None)
+    """The batch in which the earliest change began that is an alert: not over, and to a gap beyond the tolerance."""
+    moved = (one for one in watch.changes if abs(one.size.value) > watch.plan.tolerance)
+    return min((one.since for one in (*watch.findings, *moved) if not one.over), default=None)
 
 
 def broke_at(watch: Watch) -> datetime | None:

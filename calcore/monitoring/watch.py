@@ -108,7 +108,8 @@ def measure_batches(
     labelled = np.zeros(score.size, dtype=bool)
     labelled[of_entry] = True
     # labels that are a random sample of the rows are all that will come: batches are as long as they need
-    counted = labelled if plan.complete == 0 else None
+    hoped_for = None if unlabelled is None else labelled | ~unlabelled
+    counted = labelled if plan.complete == 0 else hoped_for
     made = split(plan.batching, score.size, time=time, column=column, counted=counted, prefix=prefix)
     if plan.centre is None:
         first = made.batches[0].rows if len(made) else np.arange(score.size)

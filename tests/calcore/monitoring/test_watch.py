@@ -200,6 +200,8 @@ def test_a_batch_is_complete_without_ties_that_are_left_out():
     data = table.assign(label=written)[["score", "label", "time"]].to_csv(index=False).encode()
     found = of_file(data, None, Plan(Batching("week")))
     assert {one.labelled for one in found.results} == {160}
+    many = of_file(data, None, Plan(Batching("week", min_rows=180)))
+    assert {(one.labelled, one.kind) for one in many.results} == {(320, "measured")}  # two weeks each
     assert all(one.growth is not None for one in found.results)
 
 
