@@ -125,6 +125,7 @@ def test_audit_rows_in_and_not_in_the_evidence():
     np.testing.assert_array_equal(predicted[50:], fit.predicted[:150])
 
 
+@pytest.mark.slow
 def test_great_evidence_is_added_up_and_agrees_with_its_rows(monkeypatch):
     evidence = sample(COLLAPSE_ABOVE + 1)
     collapsed = Folds.of(evidence, 3)

@@ -292,6 +292,7 @@ def test_scores_on_an_edge_stay_in_their_bin_on_the_grid(bins, times):
     np.testing.assert_array_equal(metrics.cells(small, bins).rows, metrics.cells(evidence, bins).rows)
 
 
+@pytest.mark.slow
 def test_maps_from_the_grid_are_within_their_stated_bounds():
     evidence = drawn(Clean(), 400_000).without_groups()
     small, _ = compress(evidence, grid=GRID)

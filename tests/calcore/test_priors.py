@@ -239,6 +239,7 @@ def test_forward_platt_adds_up_many_scores():
     assert flip_rates_from_forward_platt(score, labels).rho0.value == pytest.approx(0.2, abs=0.03)
 
 
+@pytest.mark.slow
 def test_forward_platt_counts_weights():
     """Rows recorded 0 drawn a third as often, weighted back: the rates are those of the population."""
     inside = []

@@ -89,6 +89,7 @@ def test_corrections_never_reach_the_audit_sample(app):
     )
 
 
+@pytest.mark.slow
 def test_given_flip_rates_are_not_applied_to_corrected_labels(app):
     data, truth = noisy()
     upload(app, data)
@@ -139,6 +140,7 @@ def test_corrections_that_do_not_fit_are_refused(app, change, message):
     assert app.session_state["calcore"].corrections is None
 
 
+@pytest.mark.slow
 def test_the_newest_corrections_count_and_another_file_forgets_them(app):
     data, truth = noisy(500)
     opened(app, data)

@@ -76,6 +76,7 @@ def test_the_scikit_learn_lines_run(exporting, tmp_path, monkeypatch):
     assert found["calibrated"].calibration_map == CalibrationMap.from_json(document)
 
 
+@pytest.mark.slow
 def test_a_map_of_subgroups_leaves_as_sql_and_says_where_it_cannot(app, monkeypatch):
     for choice in ("USUAL", "NOISE_AWARE"):
         monkeypatch.setattr(f"calcore.usual_calibrators.{choice}", ("Identity", "PatchedWLMC"))

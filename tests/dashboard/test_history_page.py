@@ -35,6 +35,7 @@ def new_stream(app, name="loans <weekly>"):
     return app
 
 
+@pytest.mark.slow
 def test_a_second_file_goes_on_from_the_first(app, url):
     opened(app, stream_bytes(8, 300))
     new_stream(app)
@@ -105,6 +106,7 @@ def test_an_acknowledged_alert_is_folded_away_and_says_who_has_seen_it(app, url)
     assert not any("Over time" in box.value for box in app.warning)
 
 
+@pytest.mark.slow
 def test_a_live_map_is_noted_and_offered(app, url, few_calibrators):
     opened(app, stream_bytes(8, 300, broken_from=0))
     app.switch_page("views/compare.py").run()

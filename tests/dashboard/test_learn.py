@@ -225,6 +225,7 @@ def test_known_flip_rates_give_corrected_sums(app):
     )
 
 
+@pytest.mark.slow
 def test_known_positives_have_the_worked_example_and_no_labels(app):
     upload(app, csv_bytes(400))
     of_file(app, "radio", "labels-mean").set_value("pu").run()

@@ -14,6 +14,7 @@ from tests.dashboard.test_views import go
 pytestmark = pytest.mark.usefixtures("few_calibrators")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec, mark", [("utf-8", b""), ("utf-16-le", b"\xff\xfe"), ("windows-1252", b"")])
 def test_lists_keep_separator_decimal_mark_and_encoding(app, codec, mark):
     data, truth = noisy()

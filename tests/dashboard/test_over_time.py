@@ -231,6 +231,7 @@ def test_known_positives_among_unchecked_rows(app):
     assert len(app.dataframe[0].value) == 8
 
 
+@pytest.mark.slow
 def test_a_map_from_a_date_on_is_drawn_beside_the_raw_score(app):
     data = stream_bytes(12, 300, broken_from=6)
     opened(app, data)

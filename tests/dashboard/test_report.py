@@ -89,6 +89,7 @@ def test_without_a_comparison_it_says_that_there_is_no_map():
     assert "no map was made" in parts.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", ["Platt", "Identity"])
 def test_three_rows_make_a_report(chosen):
     found = opened(b"score,label\n0.91,1\n0.08,0\n0.3,1\n", "tiny.csv")

@@ -97,6 +97,7 @@ def test_a_taken_name_is_changed_and_said(app):
     assert "calibrated_score_2" in messages(app)
 
 
+@pytest.mark.slow
 def test_text_as_parquet_and_parquet_as_parquet(app, tmp_path):
     data = csv_bytes(400)
     written(app, data)

@@ -73,6 +73,7 @@ def test_the_file_that_is_replaced_takes_its_results_along(app):
     assert any("press Analyse" in box.value for box in app.info)
 
 
+@pytest.mark.slow
 def test_one_changed_label_changes_the_answer(app):
     data = csv_bytes(3000)
     analysed(app, data)
@@ -270,6 +271,7 @@ def test_the_smallest_share_can_be_taken_back(app):
     assert app.get("plotly_chart")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_calibrators")
 def test_a_comparison_outlives_many_other_results(app):
     analysed(app)

@@ -66,6 +66,7 @@ def test_calibrated_scores_are_the_maps_to_the_last_bit_in_any_batch(rows, tmp_p
     assert [row["region"] for row in out] == list(rows.region)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 97, 50_000])
 def test_a_map_of_subgroups_looks_at_their_columns(rows, tmp_path, size):
     rows = rows[: 10_000 if size > 1 else 300]

@@ -383,6 +383,7 @@ def test_a_few_early_labels_keep_no_batch_from_being_measured_later(weeks, store
     assert late["notes"] == []
 
 
+@pytest.mark.slow
 def test_what_comes_back_after_it_was_over_is_a_new_alert(store, file, server):
     def twice(week, score, region):
         return np.where(((week >= 6) & (week < 10)) | (week >= 22), 0.12, 0.0)

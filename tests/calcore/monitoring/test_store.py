@@ -112,6 +112,7 @@ documents = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(documents)
 def test_any_document_comes_back(document):
