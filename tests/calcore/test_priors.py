@@ -193,6 +193,7 @@ def test_flip_rates_from_unsure_scores_are_too_high_at_the_extremes():
     assert "too high" in found.rho0.assumptions[-1]
 
 
+@pytest.mark.slow
 def test_forward_platt_finds_the_flip_rates():
     found = [
         flip_rates_from_forward_platt(*platt_scores(np.random.default_rng(seed), 2000)) for seed in range(20)

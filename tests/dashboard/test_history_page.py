@@ -56,6 +56,7 @@ def test_a_second_file_goes_on_from_the_first(app, url):
         assert len(store.batches(stream)) == 14
 
 
+@pytest.mark.slow
 def test_batches_of_which_the_file_has_a_part_are_one_box(app, url):
     data = stream_bytes(8, 300)
     opened(app, data)
@@ -86,6 +87,7 @@ def test_an_alert_is_acknowledged_by_name(app, url):
         assert [(one.by, one.note) for one in seen] == [("Ada", "retraining")]
 
 
+@pytest.mark.slow
 def test_an_acknowledged_alert_is_folded_away_and_says_who_has_seen_it(app, url):
     opened(app, stream_bytes(12, 300, broken_from=6))
     new_stream(app)

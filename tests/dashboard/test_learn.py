@@ -120,6 +120,7 @@ def test_ten_other_rows_start_from_the_first_merge(app):
     assert next(one for one in app.slider if "pooling" in str(one.key)).value == 0
 
 
+@pytest.mark.slow
 def test_models_are_trained_when_asked_for(app):
     learn(app)
     assert "Here" not in table(app, "Family")

@@ -162,6 +162,7 @@ def test_the_reference_period_can_be_chosen(app):
     assert "Reference period: 2022-03 to 2022-04" in messages(app)
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_there_again_after_another_page_and_in_a_session(app):
     data = stream_bytes(18, 300)
     opened(app, data)

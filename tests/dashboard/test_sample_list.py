@@ -92,6 +92,7 @@ def test_a_list_that_a_spreadsheet_mangled_comes_back_whole(app):
     assert "Ranked on a random sample of 291" in messages(app)
 
 
+@pytest.mark.slow
 def test_half_filled_is_counted_and_can_go_on(app):
     data, truth = noisy()
     go(opened(app, data), "compare")
@@ -217,6 +218,7 @@ def test_looking_at_the_data_page_keeps_the_sample(app):
     assert app.session_state["calcore"].settings.measure_on == "audit"
 
 
+@pytest.mark.slow
 def test_a_sample_of_other_rows_is_not_used_and_said_so(app):
     """As known positives among unchecked rows, only the unchecked ones are a sample of the population."""
     data, truth = noisy()
