@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -30,8 +31,21 @@ class Kind(Protocol):
         """The text that ``parse`` reads back."""
 
 
+class _AsText(ABC):
+    """A kind whose values are texts: a link holds them as they are."""
+
+    @abstractmethod
+    def check(self, value: Any) -> str: ...
+
+    def parse(self, text: str) -> str:
+        return self.check(text)
+
+    def write(self, value: Any) -> str:
+        return str(value)
+
+
 @dataclass(frozen=True)
-class OneOf:
+class OneOf(_AsText):
     """One of the options; ``named`` says in words what they are, where they are too many to list."""
 
     options: tuple[str, ...]
@@ -45,11 +59,6 @@ class OneOf:
         if isinstance(value, str) and value in self.options:
             return value
         raise InputError(self.words)
-
-    parse = check
-
-    def write(self, value: Any) -> str:
-        return str(value)
 
 
 @dataclass(frozen=True)
@@ -122,7 +131,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(_AsText):
     """Text of at most ``LONGEST_TEXT`` characters that can be written as UTF-8."""
 
     words = f"text of at most {LONGEST_TEXT:,} characters"
@@ -136,14 +145,9 @@ class Text:
             raise InputError(self.words) from None
         return value
 
-    parse = check
-
-    def write(self, value: Any) -> str:
-        return str(value)
-
 
 @dataclass(frozen=True)
-class Pattern:
+class Pattern(_AsText):
     """Text of one form, described by ``words``."""
 
     pattern: str
@@ -153,11 +157,6 @@ class Pattern:
         if isinstance(value, str) and re.fullmatch(self.pattern, value, re.ASCII):
             return value
         raise InputError(self.words)
-
-    parse = check
-
-    def write(self, value: Any) -> str:
-        return str(value)
 
 
 @dataclass(frozen=True)
